@@ -1,0 +1,9 @@
+//! Bytes, durations, directions and rates: the vocabulary every other crate shares.
+//!
+//! Parsing follows fio's number grammar (`number`), printing follows fio's humanised
+//! figures (`human`). Nothing here performs I/O.
+#![forbid(unsafe_code)]
+
+mod ddir;
+
+pub use ddir::{Ddir, PerDdir};
