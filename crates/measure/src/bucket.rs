@@ -34,8 +34,7 @@ pub(crate) const fn bin_floor(index: usize) -> u64 {
         return index as u64;
     }
     let shift = (index >> GROUP_BITS) - 1;
-    (1u64 << (shift + GROUP_BITS as usize))
-        + (((index & ((1 << GROUP_BITS) - 1)) as u64) << shift)
+    (1u64 << (shift + GROUP_BITS as usize)) + (((index & ((1 << GROUP_BITS) - 1)) as u64) << shift)
 }
 
 #[cfg(test)]

@@ -5,14 +5,43 @@
 //! that the printed shares are exact.
 
 use crate::bucket::{BINS, bin_floor, bin_index};
+use serde::{Deserialize, Serialize};
 
 /// Lower edges in nanoseconds of all coarse slots but the first, ascending.
 ///
 /// Slots 0..10 are the nanosecond table, 10..20 microseconds, 20..32 milliseconds.
 pub const EDGES_NS: [u64; 31] = [
-    2, 4, 10, 20, 50, 100, 250, 500, 750, 1_000, 2_000, 4_000, 10_000, 20_000, 50_000, 100_000,
-    250_000, 500_000, 750_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 20_000_000,
-    50_000_000, 100_000_000, 250_000_000, 500_000_000, 750_000_000, 1_000_000_000, 2_000_000_000,
+    2,
+    4,
+    10,
+    20,
+    50,
+    100,
+    250,
+    500,
+    750,
+    1_000,
+    2_000,
+    4_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    750_000,
+    1_000_000,
+    2_000_000,
+    4_000_000,
+    10_000_000,
+    20_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    750_000_000,
+    1_000_000_000,
+    2_000_000_000,
 ];
 
 /// Position plus one in [`EDGES_NS`] of the edge that cuts a bin in two, or 0.
@@ -33,7 +62,7 @@ const fn cut_table() -> [u8; BINS] {
 }
 
 /// Counts per coarse slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coarse {
     /// Below 2, 4, 10, 20, 50, 100, 250, 500, 750 and 1000 ns.
     pub ns: [u64; 10],

@@ -39,7 +39,10 @@ pub const fn batch_slot(n: u32) -> usize {
 impl DepthMap {
     /// Adds another map.
     pub fn merge(&mut self, other: &DepthMap) {
-        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine += theirs);
+        self.0
+            .iter_mut()
+            .zip(other.0)
+            .for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 
@@ -53,7 +56,10 @@ impl BatchMap {
 
     /// Adds another map.
     pub fn merge(&mut self, other: &BatchMap) {
-        self.slots.iter_mut().zip(other.slots).for_each(|(mine, theirs)| *mine += theirs);
+        self.slots
+            .iter_mut()
+            .zip(other.slots)
+            .for_each(|(mine, theirs)| *mine += theirs);
         self.calls += other.calls;
     }
 }

@@ -20,7 +20,10 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { bins: [0; BINS], above: [0; EDGES_NS.len()] }
+        Histogram {
+            bins: [0; BINS],
+            above: [0; EDGES_NS.len()],
+        }
     }
 }
 
@@ -51,7 +54,11 @@ impl Histogram {
 
     /// Bins that hold something: (representative value in ns, count), ascending.
     pub fn occupied(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.bins.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (bin_value(i), *n))
+        self.bins
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n > 0)
+            .map(|(i, n)| (bin_value(i), *n))
     }
 
     /// Number of values counted.
@@ -112,12 +119,21 @@ struct Sparse {
 }
 
 fn sparse(values: &[u64]) -> Vec<(u16, u64)> {
-    values.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (i as u16, *n)).collect()
+    values
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| **n > 0)
+        .map(|(i, n)| (i as u16, *n))
+        .collect()
 }
 
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Sparse { bins: sparse(&self.bins), above: sparse(&self.above) }.serialize(serializer)
+        Sparse {
+            bins: sparse(&self.bins),
+            above: sparse(&self.above),
+        }
+        .serialize(serializer)
     }
 }
 
@@ -130,7 +146,10 @@ impl<'de> Deserialize<'de> for Histogram {
             *histogram.bins.get_mut(index as usize).ok_or_else(outside)? = count;
         }
         for (index, count) in from.above {
-            *histogram.above.get_mut(index as usize).ok_or_else(outside)? = count;
+            *histogram
+                .above
+                .get_mut(index as usize)
+                .ok_or_else(outside)? = count;
         }
         Ok(histogram)
     }
@@ -199,8 +218,12 @@ mod tests {
             histogram.add(*edge, 3);
             histogram.add(edge - 1, 2);
             let coarse = histogram.coarse();
-            let all: Vec<u64> =
-                coarse.ns.into_iter().chain(coarse.us).chain(coarse.ms).collect();
+            let all: Vec<u64> = coarse
+                .ns
+                .into_iter()
+                .chain(coarse.us)
+                .chain(coarse.ms)
+                .collect();
             assert_eq!((all[i], all[i + 1]), (2, 3), "edge {edge}");
         }
     }

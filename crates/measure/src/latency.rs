@@ -16,7 +16,10 @@ pub struct Latency {
 impl Latency {
     /// A class with bins.
     pub fn with_histogram() -> Self {
-        Latency { moments: Moments::default(), histogram: Some(Box::default()) }
+        Latency {
+            moments: Moments::default(),
+            histogram: Some(Box::default()),
+        }
     }
 
     /// Counts `n` equal latencies.

@@ -14,7 +14,7 @@ mod samples;
 
 pub use bucket::{BINS, bin_index, bin_value};
 pub use coarse::{Coarse, EDGES_NS};
-pub use depth::{BatchMap, DepthMap, depth_slot, batch_slot};
+pub use depth::{BatchMap, DepthMap, batch_slot, depth_slot};
 pub use histogram::{DEFAULT_PERCENTILES, Histogram};
 pub use latency::Latency;
 pub use moments::Moments;

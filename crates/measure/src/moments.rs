@@ -19,7 +19,13 @@ pub struct Moments {
 
 impl Default for Moments {
     fn default() -> Self {
-        Moments { n: 0, min: u64::MAX, max: 0, sum: 0, squares: 0 }
+        Moments {
+            n: 0,
+            min: u64::MAX,
+            max: 0,
+            sum: 0,
+            squares: 0,
+        }
     }
 }
 
@@ -51,7 +57,11 @@ impl Moments {
 
     /// Arithmetic mean, 0 when there is no value.
     pub fn mean(&self) -> f64 {
-        if self.n == 0 { 0.0 } else { self.sum as f64 / self.n as f64 }
+        if self.n == 0 {
+            0.0
+        } else {
+            self.sum as f64 / self.n as f64
+        }
     }
 
     /// Sample standard deviation (n - 1), 0 with fewer than two values.
@@ -62,7 +72,9 @@ impl Moments {
         let n = u128::from(self.n);
         let sum = u128::from(self.sum);
         // sum^2 / n split so that the product cannot overflow and loses less than one unit.
-        let centred = self.squares.saturating_sub(sum / n * sum + sum % n * sum / n);
+        let centred = self
+            .squares
+            .saturating_sub(sum / n * sum + sum % n * sum / n);
         (centred as f64 / (self.n - 1) as f64).sqrt()
     }
 }

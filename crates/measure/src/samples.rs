@@ -20,7 +20,11 @@ pub struct Samples {
 impl Samples {
     /// Adds one sampled rate.
     pub fn add(&mut self, value: u64) {
-        self.min = if self.n == 0 { value } else { self.min.min(value) };
+        self.min = if self.n == 0 {
+            value
+        } else {
+            self.min.min(value)
+        };
         self.max = self.max.max(value);
         self.n += 1;
         let distance = value as f64 - self.mean;
@@ -30,7 +34,11 @@ impl Samples {
 
     /// Sample standard deviation, 0 with fewer than two samples.
     pub fn stddev(&self) -> f64 {
-        if self.n < 2 { 0.0 } else { (self.spread / (self.n - 1) as f64).sqrt() }
+        if self.n < 2 {
+            0.0
+        } else {
+            (self.spread / (self.n - 1) as f64).sqrt()
+        }
     }
 
     /// Pools the samples of two series of the same quantity (parallel variance formula).

@@ -1,1 +1,16 @@
+//! The `Run` document: one typed result of which every text, JSON, table and page is a rendering.
+//!
+//! Numbers are kept as measured (integers, full histograms); rounding belongs to renderings.
+//! Merging is commutative. A field that a rendering needs and that is not here is missing here.
 #![forbid(unsafe_code)]
+
+mod disk;
+mod job;
+pub mod merge;
+mod run;
+
+pub use disk::{CpuIdle, Disk, DiskCounters};
+pub use job::{
+    Direction, Failure, Job, LatencyTarget, Options, Reporting, SyncStats, Unified, Usage,
+};
+pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};

@@ -1,0 +1,217 @@
+//! What one worker measured; a folded group has the same shape.
+
+use measure::{BatchMap, Coarse, DepthMap, Latency, Samples};
+use serde::{Deserialize, Serialize};
+use units::PerDdir;
+
+/// Option names with their values as the user wrote them, in order. A bare option has "".
+pub type Options = Vec<(String, String)>;
+
+/// How directions are reported (`unified_rw_reporting`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unified {
+    /// Each direction by itself.
+    #[default]
+    Separate,
+    /// All directions folded into one.
+    Mixed,
+    /// Each by itself and the fold beside them.
+    Both,
+}
+
+/// Settings that only change how the job is reported.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reporting {
+    /// Fold the workers of the group into one block (`group_reporting`).
+    pub grouped: bool,
+    /// `unified_rw_reporting`.
+    pub unified: Unified,
+    /// 1024 or 1000 (`kb_base`).
+    pub kb_base: u32,
+    /// 0 (auto, bytes), 8 (bytes) or 1 (bits) (`unit_base`).
+    pub unit_base: u32,
+    /// `significant_figures`.
+    pub significant_figures: u32,
+    /// `percentile_list`, ascending.
+    pub percentiles: Vec<f64>,
+    /// Decimals of the most precise entry of the list as written (at least 2).
+    pub percentile_precision: u32,
+    /// `slat_percentiles`.
+    pub slat_percentiles: bool,
+    /// `clat_percentiles`.
+    pub clat_percentiles: bool,
+    /// `lat_percentiles`.
+    pub lat_percentiles: bool,
+    /// False with `disable_slat` or a synchronous engine.
+    pub has_slat: bool,
+    /// False with `disable_clat`.
+    pub has_clat: bool,
+    /// False with `disable_lat`.
+    pub has_lat: bool,
+    /// False with `stats=0`: measured, not reported.
+    pub shown: bool,
+    /// `continue_on_error` was set: report total and first error.
+    pub continues_on_error: bool,
+    /// `zonemode=zbd`: report zone resets.
+    pub zoned: bool,
+}
+
+impl Default for Reporting {
+    fn default() -> Self {
+        Reporting {
+            grouped: false,
+            unified: Unified::Separate,
+            kb_base: 1024,
+            unit_base: 0,
+            significant_figures: 4,
+            percentiles: measure::DEFAULT_PERCENTILES.to_vec(),
+            percentile_precision: 2,
+            slat_percentiles: false,
+            clat_percentiles: true,
+            lat_percentiles: false,
+            has_slat: true,
+            has_clat: true,
+            has_lat: true,
+            shown: true,
+            continues_on_error: false,
+            zoned: false,
+        }
+    }
+}
+
+/// Statistics of one data direction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Direction {
+    /// Bytes transferred (residuals of short transfers excluded).
+    pub bytes: u64,
+    /// I/Os issued, including those of phases not measured (`issued rwts`).
+    pub issued: u64,
+    /// I/Os completed.
+    pub ios: u64,
+    /// I/Os that came back short.
+    pub short: u64,
+    /// I/Os dropped.
+    pub dropped: u64,
+    /// Milliseconds this direction was running; 0 when it never did.
+    pub runtime_ms: u64,
+    /// Submission latency.
+    pub slat: Latency,
+    /// Completion latency.
+    pub clat: Latency,
+    /// Total latency.
+    pub lat: Latency,
+    /// Sampled bandwidth in KiB/s.
+    pub bw: Samples,
+    /// Sampled I/Os per second.
+    pub iops: Samples,
+    /// Page-cache hits and misses where the engine can tell.
+    pub cache_hits: Option<(u64, u64)>,
+}
+
+/// `fsync`, `fdatasync` and `sync_file_range` durations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SyncStats {
+    /// Syncs completed.
+    pub ios: u64,
+    /// Their durations, with bins.
+    pub lat: Latency,
+}
+
+/// CPU and scheduler cost of a worker (`getrusage` of the thread).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// User time in microseconds.
+    pub user_us: u64,
+    /// System time in microseconds.
+    pub system_us: u64,
+    /// Voluntary and involuntary context switches.
+    pub context_switches: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+}
+
+/// Why a worker ended with an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// errno; 84 for a failed verification.
+    pub errno: i32,
+    /// What was being done, with target and place, for people.
+    pub message: String,
+    /// Function-like place word for the `func=` part of the header, such as `io_u error`.
+    pub place: String,
+}
+
+/// `latency_target` settings and the depth it ended at.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyTarget {
+    /// Target in nanoseconds, 0 when unset.
+    pub target_ns: u64,
+    /// Window in nanoseconds.
+    pub window_ns: u64,
+    /// Share of I/Os that must meet it, in percent.
+    pub percentile: f64,
+    /// Depth reached; the job's `iodepth` when there is no target.
+    pub depth: u32,
+}
+
+impl Default for LatencyTarget {
+    fn default() -> Self {
+        LatencyTarget {
+            target_ns: 0,
+            window_ns: 0,
+            percentile: 100.0,
+            depth: 1,
+        }
+    }
+}
+
+/// What one worker (or one folded group) measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Job name.
+    pub name: String,
+    /// `description`.
+    pub description: Option<String>,
+    /// Thread number, from 1, unique in the run.
+    pub number: u32,
+    /// Reporting group.
+    pub group: u32,
+    /// Workers folded into this block; 1 for a single worker.
+    pub members: u32,
+    /// Thread id of the (first) worker.
+    pub pid: u32,
+    /// Wall-clock start, milliseconds since the epoch.
+    pub started_ms: u64,
+    /// Seconds from the start of the run to the end of the job.
+    pub elapsed_s: u64,
+    /// First failure, if any.
+    pub failure: Option<Failure>,
+    /// Errors passed over by `continue_on_error`.
+    pub total_errors: u64,
+    /// errno of the first of them.
+    pub first_error: i32,
+    /// The job's own options for the JSON `job options` object.
+    pub options: Options,
+    /// How to report it.
+    pub reporting: Reporting,
+    /// Statistics per direction.
+    pub dirs: PerDdir<Direction>,
+    /// Synchronisation statistics.
+    pub sync: SyncStats,
+    /// Milliseconds the worker ran, the sum over members for a folded group.
+    pub runtime_ms: u64,
+    /// CPU cost, summed over members.
+    pub usage: Usage,
+    /// Queue depth at issue.
+    pub depth: DepthMap,
+    /// Sizes of submission calls.
+    pub submit: BatchMap,
+    /// Sizes of reap calls.
+    pub complete: BatchMap,
+    /// Coarse latency table: completion latency of all directions.
+    pub coarse: Coarse,
+    /// Latency target settings.
+    pub target: LatencyTarget,
+}
