@@ -1,0 +1,428 @@
+//! The plan: numbers only, one [`Worker`] per clone, in the order of thread numbers.
+
+use engine::EngineKind;
+use result::{LatencyTarget, Options, Reporting};
+use std::path::PathBuf;
+use std::sync::Arc;
+use units::{Ddir, PerDdir};
+
+/// Everything `run` needs.
+#[derive(Debug)]
+pub struct Plan {
+    /// Workers in order of thread number.
+    pub workers: Vec<Worker>,
+    /// Options that held for all jobs, for the document.
+    pub global_options: Options,
+    /// Remarks for people about the plan.
+    pub notes: Vec<String>,
+}
+
+/// One clone of one job.
+#[derive(Debug)]
+pub struct Worker {
+    /// Job name.
+    pub name: String,
+    /// `description`.
+    pub description: Option<String>,
+    /// Thread number, from 1, unique in the plan.
+    pub number: u32,
+    /// Which clone of its job this is, from 0.
+    pub clone: u32,
+    /// Position of the job among the jobs, from 0.
+    pub job: u32,
+    /// Reporting group.
+    pub group: u32,
+    /// Workers of one stage start together once all earlier stages have ended (`stonewall`).
+    pub stage: u32,
+    /// Start after the job of this name has ended.
+    pub wait_for: Option<String>,
+    /// `thread=1`: only changes the banner, every worker is a thread.
+    pub threaded: bool,
+    /// The job's own options, for the document.
+    pub options: Options,
+    /// How to report it.
+    pub reporting: Reporting,
+    /// Engine and its private options.
+    pub engine: Engine,
+    /// Queue depth and batching.
+    pub depth: Depth,
+    /// Files and devices, in the order of the workload's file numbers.
+    pub targets: Vec<Target>,
+    /// How targets are opened.
+    pub access: Access,
+    /// What is asked of them.
+    pub requests: workload::Spec,
+    /// When to stop.
+    pub limits: Limits,
+    /// How fast to go.
+    pub pace: Pace,
+    /// Buffers and their content.
+    pub buffers: Buffers,
+    /// What is recorded.
+    pub measured: Measured,
+    /// Log files.
+    pub logs: Logs,
+    /// Which errors are survivable.
+    pub errors: ErrorPolicy,
+    /// Where and as whom the worker runs.
+    pub placement: Placement,
+    /// What happens before, between and after.
+    pub lifecycle: Lifecycle,
+    /// `latency_target` settings; `depth` of it is the job's iodepth.
+    pub target: LatencyTarget,
+    /// Verification, when the job verifies.
+    pub verify: Option<Verify>,
+}
+
+/// Engine and its private options as given; already checked against the engine's table.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// Which engine.
+    pub kind: EngineKind,
+    /// Private options: name and value as written.
+    pub options: Vec<(String, Option<String>)>,
+}
+
+/// Queue depth and batching, all at least 1 unless said otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Depth {
+    /// I/Os kept in flight.
+    pub iodepth: u32,
+    /// Refill when this few are left (`iodepth_low`; defaults to `iodepth`).
+    pub low: u32,
+    /// I/Os collected before a submit.
+    pub batch_submit: u32,
+    /// Fewest completions a reap waits for; 0 polls.
+    pub batch_complete_min: u32,
+    /// Most completions a reap takes.
+    pub batch_complete_max: u32,
+    /// Hold I/Os that overlap one in flight.
+    pub serialize_overlap: bool,
+}
+
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Regular file.
+    File,
+    /// Block device.
+    Block,
+    /// Character device.
+    Char,
+    /// FIFO or socket, standard input or output.
+    Pipe,
+    /// Nothing is opened (null engine).
+    None,
+}
+
+/// One file or device of one worker.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Path as opened. Clones that share a file share the allocation.
+    pub path: Arc<PathBuf>,
+    /// What it is.
+    pub kind: TargetKind,
+    /// Start of the region in bytes.
+    pub offset_bytes: u64,
+    /// Length of the region in bytes.
+    pub length_bytes: u64,
+    /// Size of the file or device in bytes when the run starts (after layout).
+    pub size_bytes: u64,
+    /// Layout wrote or extended this file.
+    pub created: bool,
+}
+
+/// How targets are opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Access {
+    /// `O_DIRECT`.
+    pub direct: bool,
+    /// `O_SYNC`.
+    pub sync: bool,
+    /// `O_DSYNC`.
+    pub dsync: bool,
+    /// Open for reading.
+    pub read: bool,
+    /// Open for writing; the guard has agreed.
+    pub write: bool,
+    /// Create at open (`create_on_open`).
+    pub create: bool,
+    /// Drop the cached range before the run.
+    pub invalidate: bool,
+    /// Advise the kernel about the pattern: `None` no call, `Some(true)` random, `Some(false)`
+    /// sequential.
+    pub advise_random: Option<bool>,
+    /// Read files into the cache first (`pre_read`).
+    pub pre_read: bool,
+    /// RWF_ATOMIC writes.
+    pub atomic: bool,
+    /// `write_hint` as the kernel's number.
+    pub write_hint: Option<u64>,
+}
+
+/// When to stop. Durations in nanoseconds; 0 means not set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// `runtime`.
+    pub runtime_ns: u64,
+    /// Repeat the region until `runtime` ends.
+    pub time_based: bool,
+    /// Warm-up that is not measured.
+    pub ramp_ns: u64,
+    /// Delay before the start.
+    pub start_delay_ns: u64,
+    /// Passes over the workload.
+    pub loops: u64,
+    /// Bytes of one pass over all directions (`io_size`).
+    pub io_bytes: u64,
+    /// `number_ios`.
+    pub number_ios: u64,
+    /// Running into ENOSPC is the normal end (`fill_device`).
+    pub fill_device: bool,
+}
+
+/// Pace of one worker.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    /// Bytes per second.
+    pub rate: PerDdir<Option<u64>>,
+    /// Fail below this many bytes per second over `cycle_ns`.
+    pub rate_min: PerDdir<Option<u64>>,
+    /// I/Os per second.
+    pub rate_iops: PerDdir<Option<u64>>,
+    /// Fail below this many I/Os per second.
+    pub rate_iops_min: PerDdir<Option<u64>>,
+    /// Poisson arrivals instead of linear ones.
+    pub poisson: bool,
+    /// Window of the minimum checks.
+    pub cycle_ns: u64,
+    /// Do not catch up after think time.
+    pub ignore_thinktime: bool,
+    /// Stalls between blocks.
+    pub think: Option<Think>,
+    /// Fail when one I/O takes longer.
+    pub max_latency_ns: PerDdir<Option<u64>>,
+}
+
+/// `thinktime`.
+#[derive(Clone, Copy, Debug)]
+pub struct Think {
+    /// Length of a stall.
+    pub stall_ns: u64,
+    /// Part of it spent spinning.
+    pub spin_ns: u64,
+    /// I/Os between stalls.
+    pub blocks: u32,
+    /// Count at issue rather than at completion.
+    pub at_issue: bool,
+    /// Stall after this much I/O time instead; 0 when unset.
+    pub io_time_ns: u64,
+}
+
+/// Kind of memory of I/O buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Anonymous pages.
+    Anonymous,
+    /// Shared anonymous pages.
+    Shared,
+    /// Huge pages of this many bytes.
+    Huge(u64),
+    /// A mapping of this file.
+    File(PathBuf),
+}
+
+/// Buffers and their content.
+#[derive(Clone, Debug)]
+pub struct Buffers {
+    /// Kind of memory.
+    pub memory: Memory,
+    /// Alignment of the first buffer in bytes, at least the page size.
+    pub align_bytes: u64,
+    /// Largest I/O in bytes.
+    pub slot_bytes: u64,
+    /// What writes contain.
+    pub fill: workload::FillPolicy,
+    /// `mlock` this many bytes per worker.
+    pub lock_bytes: u64,
+}
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Submission latency.
+    pub slat: bool,
+    /// Completion latency.
+    pub clat: bool,
+    /// Total latency.
+    pub lat: bool,
+    /// Bandwidth and IOPS samples.
+    pub samples: bool,
+    /// Window of bandwidth samples.
+    pub bw_window_ns: u64,
+    /// Window of IOPS samples.
+    pub iops_window_ns: u64,
+    /// `gtod_reduce`: no stamps at all, time limits checked now and then.
+    pub reduced: bool,
+    /// `disk_util`.
+    pub disks: bool,
+    /// Clock asked for; `None` picks the best.
+    pub clock: Option<Clock>,
+}
+
+/// `clocksource`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Time stamp counter.
+    Cpu,
+    /// `clock_gettime(CLOCK_MONOTONIC)`.
+    ClockGettime,
+    /// `gettimeofday`.
+    Gettimeofday,
+}
+
+/// Log files of one worker: complete paths, already numbered.
+#[derive(Clone, Debug, Default)]
+pub struct Logs {
+    /// `write_bw_log`.
+    pub bw: Option<PathBuf>,
+    /// `write_iops_log`.
+    pub iops: Option<PathBuf>,
+    /// `write_lat_log`: total latency.
+    pub lat: Option<PathBuf>,
+    /// Submission latency.
+    pub slat: Option<PathBuf>,
+    /// Completion latency.
+    pub clat: Option<PathBuf>,
+    /// `write_hist_log`.
+    pub hist: Option<PathBuf>,
+    /// `write_iolog`.
+    pub iolog: Option<PathBuf>,
+    /// `log_avg_msec`; 0 logs every I/O.
+    pub window_ns: u64,
+    /// `log_hist_msec`.
+    pub hist_window_ns: u64,
+    /// `log_hist_coarseness`.
+    pub hist_coarseness: u32,
+    /// Log the largest value of a window.
+    pub log_max: bool,
+    /// Log the mean of a window.
+    pub log_mean: bool,
+    /// Add the offset column.
+    pub offsets: bool,
+    /// Append to one file shared by all clones (`per_job_logs=0`).
+    pub append: bool,
+    /// Absolute timestamps since the epoch.
+    pub epoch: bool,
+}
+
+/// Which errors are survivable.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorPolicy {
+    /// Read errors are counted and passed over.
+    pub read: bool,
+    /// Write errors (trims and syncs included) are counted and passed over.
+    pub write: bool,
+    /// Verification errors are counted and passed over.
+    pub verify: bool,
+    /// errno values that do not count at all: for reads, writes, verification.
+    pub ignore: [Vec<i32>; 3],
+    /// Print each ignored error.
+    pub dump: bool,
+}
+
+impl ErrorPolicy {
+    /// True when an error of this direction does not end the worker.
+    pub fn survives(&self, ddir: Ddir) -> bool {
+        if ddir == Ddir::Read { self.read } else { self.write }
+    }
+}
+
+/// Where and as whom the worker runs.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// CPUs; `None` leaves the inherited mask.
+    pub cpus: Option<Vec<u32>>,
+    /// Memory policy: mode and nodes.
+    pub memory: Option<(MemoryMode, Vec<u32>)>,
+    /// `nice`.
+    pub nice: i32,
+    /// I/O priority class and level as `ioprio_set` takes them.
+    pub io_priority: Option<(u8, u8)>,
+    /// `uid`.
+    pub uid: Option<u32>,
+    /// `gid`.
+    pub gid: Option<u32>,
+    /// Thread name.
+    pub comm: Option<String>,
+}
+
+/// `numa_mem_policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryMode {
+    /// The system's default.
+    Default,
+    /// Prefer one node.
+    Prefer,
+    /// These nodes only.
+    Bind,
+    /// Interleave over the nodes.
+    Interleave,
+    /// The node of the CPU.
+    Local,
+}
+
+/// What happens before, between and after.
+#[derive(Clone, Debug, Default)]
+pub struct Lifecycle {
+    /// Stop after layout.
+    pub create_only: bool,
+    /// `fsync` every file when the write phase ends.
+    pub end_fsync: bool,
+    /// One `syncfs` instead.
+    pub end_syncfs: bool,
+    /// `fsync` dirty files on close.
+    pub fsync_on_close: bool,
+    /// Delete files at the end.
+    pub unlink: bool,
+    /// Delete files after every loop.
+    pub unlink_each_loop: bool,
+    /// End others when this one ends: scope.
+    pub exitall: Option<ExitScope>,
+    /// End all others when this one fails.
+    pub exitall_on_error: bool,
+    /// Shell command before.
+    pub prerun: Option<String>,
+    /// Shell command after.
+    pub postrun: Option<String>,
+}
+
+/// `exit_what`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitScope {
+    /// The reporting group.
+    Group,
+    /// The stage (stonewall section).
+    Stage,
+    /// Everything.
+    All,
+}
+
+/// Verification settings; what is written and how it is checked stands in `workload`.
+#[derive(Clone, Debug)]
+pub struct Verify {
+    /// Header, checksum and pattern.
+    pub content: workload::VerifySpec,
+    /// Read back after writing.
+    pub read_back: bool,
+    /// Check without writing.
+    pub only: bool,
+    /// Stop at the first mismatch.
+    pub fatal: bool,
+    /// Dump expected and received blocks into files.
+    pub dump: bool,
+    /// Verify every this many written blocks; 0 at the end only.
+    pub backlog: u64,
+    /// Blocks per verify batch.
+    pub backlog_batch: u64,
+}
