@@ -5,5 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod ddir;
+pub mod number;
+mod quantity;
 
 pub use ddir::{Ddir, PerDdir};
+pub use quantity::{Amount, KbBase, Range, Span, TimeUnit};
