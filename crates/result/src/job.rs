@@ -84,9 +84,10 @@ impl Default for Reporting {
 pub struct Direction {
     /// Bytes transferred (residuals of short transfers excluded).
     pub bytes: u64,
-    /// I/Os issued, including those of phases not measured (`issued rwts`).
+    /// I/Os issued since measuring began (after `ramp_time`). Reported totals, IOPS and shares
+    /// (`issued rwts`, `total_ios`, `iops`, depth and latency shares) are of these, as in fio.
     pub issued: u64,
-    /// I/Os completed.
+    /// I/Os completed since measuring began.
     pub ios: u64,
     /// I/Os that came back short.
     pub short: u64,
@@ -141,6 +142,23 @@ pub struct Failure {
     pub message: String,
     /// Function-like place word for the `func=` part of the header, such as `io_u error`.
     pub place: String,
+    /// Source file and line that noticed it, such as `worker.rs:120`, for the `file:` part.
+    pub source: String,
+}
+
+impl Failure {
+    /// A failure noticed by the caller of this function.
+    #[track_caller]
+    pub fn new(errno: i32, place: &str, message: impl Into<String>) -> Self {
+        let caller = std::panic::Location::caller();
+        let file = caller.file().rsplit('/').next().unwrap_or_default();
+        Failure {
+            errno,
+            message: message.into(),
+            place: place.to_owned(),
+            source: format!("{file}:{}", caller.line()),
+        }
+    }
 }
 
 /// `latency_target` settings and the depth it ended at.
@@ -184,7 +202,8 @@ pub struct Job {
     pub pid: u32,
     /// Wall-clock start, milliseconds since the epoch.
     pub started_ms: u64,
-    /// Seconds from the start of the run to the end of the job.
+    /// Seconds from the start of the run to the end of the job (or to the report while it runs),
+    /// rounded up.
     pub elapsed_s: u64,
     /// First failure, if any.
     pub failure: Option<Failure>,
@@ -214,4 +233,7 @@ pub struct Job {
     pub coarse: Coarse,
     /// Latency target settings.
     pub target: LatencyTarget,
+    /// Zones reset; reported when [`Reporting::zoned`].
+    #[serde(default)]
+    pub zone_resets: u64,
 }

@@ -1,9 +1,14 @@
 //! Folding the workers of a group into one reported block, with fio's arithmetic.
+//!
+//! Identity (name, description, pid, start, unit bases) is the first member's; options,
+//! percentile settings and the latency target are the last member's. Latencies and counts pool;
+//! sampled rates stack, because the rate of a group is the sum of its members' rates.
 
-use crate::{Direction, Job};
-use units::Ddir;
+use crate::{Direction, Job, Unified};
+use units::{Ddir, PerDdir};
 
-/// Workers in order, those of one grouped group folded into the first of them.
+/// Blocks as reports show them: workers in order, those of a `group_reporting` group folded into
+/// the first of them. With `unified_rw_reporting=mixed` all directions stand in the read slot.
 pub fn reported(jobs: &[Job]) -> Vec<Job> {
     let mut blocks: Vec<Job> = Vec::new();
     for job in jobs.iter().filter(|job| job.reporting.shown) {
@@ -15,21 +20,22 @@ pub fn reported(jobs: &[Job]) -> Vec<Job> {
             None => blocks.push(job.clone()),
         }
     }
+    for block in &mut blocks {
+        if block.reporting.unified == Unified::Mixed {
+            let all = mixed(block);
+            block.dirs = PerDdir::default();
+            block.dirs[Ddir::Read] = all;
+        }
+    }
     blocks
 }
 
 /// Adds one worker to a block. Latencies, counts and maps add exactly; sampled rates stack.
 pub fn fold(block: &mut Job, job: &Job) {
-    block.members += job.members;
+    block.members = block.members.saturating_add(job.members);
     block.elapsed_s = block.elapsed_s.max(job.elapsed_s);
-    block.runtime_ms += job.runtime_ms;
-    block.total_errors += job.total_errors;
-    if block.first_error == 0 {
-        block.first_error = job.first_error;
-    }
-    if block.failure.is_none() {
-        block.failure.clone_from(&job.failure);
-    }
+    block.runtime_ms = block.runtime_ms.saturating_add(job.runtime_ms);
+    fold_settings(block, job);
     for ddir in Ddir::DATA {
         fold_direction(&mut block.dirs[ddir], &job.dirs[ddir]);
     }
@@ -44,6 +50,31 @@ pub fn fold(block: &mut Job, job: &Job) {
     block.submit.merge(&job.submit);
     block.complete.merge(&job.complete);
     block.coarse.merge(&job.coarse);
+    block.zone_resets += job.zone_resets;
+}
+
+/// Errors: the first counts. Settings of the report: the last member's, but for the bases.
+fn fold_settings(block: &mut Job, job: &Job) {
+    block.total_errors += job.total_errors;
+    if block.first_error == 0 {
+        block.first_error = job.first_error;
+    }
+    if block.failure.is_none() {
+        block.failure.clone_from(&job.failure);
+    }
+    block.options.clone_from(&job.options);
+    block.target = job.target;
+    let (mine, theirs) = (&mut block.reporting, &job.reporting);
+    mine.percentiles.clone_from(&theirs.percentiles);
+    mine.percentile_precision = theirs.percentile_precision;
+    mine.slat_percentiles = theirs.slat_percentiles;
+    mine.clat_percentiles = theirs.clat_percentiles;
+    mine.lat_percentiles = theirs.lat_percentiles;
+    mine.continues_on_error = theirs.continues_on_error;
+    mine.zoned |= theirs.zoned;
+    mine.has_slat |= theirs.has_slat;
+    mine.has_clat |= theirs.has_clat;
+    mine.has_lat |= theirs.has_lat;
 }
 
 /// Adds one direction of a worker that ran at the same time.
@@ -66,14 +97,11 @@ fn fold_direction(block: &mut Direction, job: &Direction) {
     }
 }
 
-/// All directions of a job as one (`unified_rw_reporting`): sequential pooling, no stacking.
+/// All directions of a job as one (`unified_rw_reporting`).
 pub fn mixed(job: &Job) -> Direction {
     let mut all = Direction::default();
-    for ddir in Ddir::DATA {
-        let dir = &job.dirs[ddir];
-        if dir.ios > 0 || dir.runtime_ms > 0 {
-            fold_direction(&mut all, dir);
-        }
+    for (_, dir) in job.dirs.iter() {
+        fold_direction(&mut all, dir);
     }
     all
 }

@@ -16,11 +16,17 @@ pub struct Run {
     pub tool_version: String,
     /// Wall-clock end of the run, milliseconds since the epoch.
     pub finished_ms: u64,
+    /// Offset of local time from UTC where it ran, in seconds, for the dates that reports show.
+    #[serde(default)]
+    pub utc_offset_s: i32,
+    /// Estimated seconds left of a running report; 0 when everything has ended.
+    #[serde(default)]
+    pub eta_s: u64,
     /// Options that held for all jobs (`[global]`), in the order given.
     pub global_options: Options,
     /// One entry per worker, in order of thread number. Empty workers are kept.
     pub jobs: Vec<Job>,
-    /// Block devices below the targets, parents before their members.
+    /// Block devices below the targets. A member of a stacked device stands inside its parent.
     pub disks: Vec<Disk>,
     /// CPU idleness when it was asked for.
     pub cpu_idle: Option<CpuIdle>,
@@ -69,7 +75,7 @@ pub fn group_total(blocks: &[Job], group: u32, ddir: Ddir) -> Option<GroupTotal>
             continue;
         }
         seen = true;
-        total.bytes += dir.bytes;
+        total.bytes = total.bytes.saturating_add(dir.bytes);
         total.runtime_min_ms = total.runtime_min_ms.min(dir.runtime_ms);
         total.runtime_max_ms = total.runtime_max_ms.max(dir.runtime_ms);
         let rate = dir.bytes.saturating_mul(1000) / dir.runtime_ms;
