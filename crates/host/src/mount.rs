@@ -1,0 +1,190 @@
+//! The mount table, and which mount a path lies on.
+//!
+//! Format of `/proc/self/mountinfo`: proc_pid_mountinfo(5).
+
+use crate::{DevId, HostError, Root};
+use std::path::{Path, PathBuf};
+
+const MOUNTINFO: &str = "proc/self/mountinfo";
+
+/// One line of `mountinfo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// Device number that `stat` reports for files of the file system (btrfs: of its superblock).
+    pub dev: DevId,
+    /// Directory of the file system that is mounted here.
+    pub fs_root: PathBuf,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// File system type, such as `ext4`.
+    pub fs_type: String,
+    /// What is mounted: a device path, or a word of the file system.
+    pub source: String,
+    /// True when this mount or its file system refuses writes.
+    pub read_only: bool,
+}
+
+/// All mounts, in mount order.
+#[derive(Clone, Debug, Default)]
+pub struct Mounts(Vec<Mount>);
+
+impl Mounts {
+    /// Reads the mount table of this process.
+    ///
+    /// # Errors
+    /// When it cannot be read or a line is malformed.
+    pub fn read(root: &Root) -> Result<Mounts, HostError> {
+        Mounts::parse(&root.text(MOUNTINFO)?)
+    }
+
+    /// Parses the text of a `mountinfo` file.
+    ///
+    /// # Errors
+    /// When a line is malformed.
+    pub fn parse(text: &str) -> Result<Mounts, HostError> {
+        text.lines()
+            .map(|line| line_of(line).ok_or_else(|| HostError::malformed(MOUNTINFO, line)))
+            .collect::<Result<_, _>>()
+            .map(Mounts)
+    }
+
+    /// The mounts, in mount order.
+    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+        self.0.iter()
+    }
+
+    /// Mounts of the block device `dev`.
+    pub fn of_device(&self, dev: DevId) -> impl Iterator<Item = &Mount> {
+        self.0.iter().filter(move |mount| mount.dev == dev)
+    }
+
+    /// The mount that `path` lies on. `path` must be absolute and free of links and dots; of
+    /// several mounts at one place the last covers the others.
+    pub fn of_path(&self, path: &Path) -> Option<&Mount> {
+        let depth = |mount: &Mount| mount.mount_point.components().count();
+        let mut found: Option<&Mount> = None;
+        for mount in self
+            .0
+            .iter()
+            .filter(|mount| path.starts_with(&mount.mount_point))
+        {
+            if found.is_none_or(|best| depth(mount) >= depth(best)) {
+                found = Some(mount);
+            }
+        }
+        found
+    }
+}
+
+fn line_of(line: &str) -> Option<Mount> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut words = before.split(' ').skip(2);
+    let dev = words.next()?.parse().ok()?;
+    let fs_root = unescape(words.next()?).into();
+    let mount_point = unescape(words.next()?).into();
+    let options = words.next()?;
+    let mut words = after.split(' ');
+    let fs_type = unescape(words.next()?);
+    let source = unescape(words.next()?);
+    let super_options = words.next().unwrap_or("");
+    let read_only = [options, super_options]
+        .iter()
+        .any(|list| list.split(',').any(|o| o == "ro"));
+    Some(Mount {
+        dev,
+        fs_root,
+        mount_point,
+        fs_type,
+        source,
+        read_only,
+    })
+}
+
+/// Undoes the kernel's `\040` escapes (blank, tab, newline, backslash). Escapes are of single
+/// ASCII bytes, so the rest of the text may be taken as it is.
+pub(crate) fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let code = rest
+            .get(1..4)
+            .and_then(|octal| u8::from_str_radix(octal, 8).ok());
+        match code.filter(u8::is_ascii) {
+            Some(byte) => {
+                out.push(char::from(byte));
+                rest = &rest[4..];
+            }
+            None => {
+                out.push('\\');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TABLE: &str = "\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+30 27 7:1 / /mnt/with\\040blank ro,nosuid shared:7 master:2 - ext4 /dev/loop1 rw
+31 27 0:30 /sub /mnt rw - btrfs /dev/sdb1 ro,space_cache
+32 27 8:1 / /mnt rw - xfs /dev/sda1 rw
+";
+
+    #[test]
+    fn reads_every_field() {
+        let mounts = Mounts::parse(TABLE).unwrap();
+        let loop1 = mounts
+            .of_device(DevId { major: 7, minor: 1 })
+            .next()
+            .unwrap();
+        assert_eq!(loop1.mount_point, Path::new("/mnt/with blank"));
+        assert_eq!(
+            (loop1.fs_type.as_str(), loop1.source.as_str()),
+            ("ext4", "/dev/loop1")
+        );
+        let read_only: Vec<bool> = mounts.iter().map(|m| m.read_only).collect();
+        assert_eq!(read_only, [false, true, true, false]);
+        assert_eq!(mounts.iter().nth(2).unwrap().fs_root, Path::new("/sub"));
+    }
+
+    #[test]
+    fn deepest_and_last_mount_wins() {
+        let mounts = Mounts::parse(TABLE).unwrap();
+        let of = |path: &str| mounts.of_path(Path::new(path)).unwrap().fs_type.clone();
+        assert_eq!(of("/mnt/file"), "xfs");
+        assert_eq!(of("/mntx/file"), "ext4");
+        assert_eq!(of("/mnt/with blank/f"), "ext4");
+    }
+
+    #[test]
+    fn a_short_line_is_named() {
+        let error = Mounts::parse("27 1 254:0 / / rw\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("254:0 / / rw"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn unescape_undoes_the_kernels_escape(text in "[ -~\t\n]{0,40}") {
+            let escaped: String = text.chars().map(|c| match c {
+                ' ' | '\t' | '\n' | '\\' => format!("\\{:03o}", c as u32),
+                c => c.to_string(),
+            }).collect();
+            prop_assert_eq!(unescape(&escaped), text);
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,80}") {
+            let _ = Mounts::parse(&text);
+            unescape(&text);
+        }
+    }
+}
