@@ -195,7 +195,7 @@ mod tests {
         // 9.96 rounds to 10.0 although that is one character too many.
         assert_eq!(Human::number(3).show(9_960), "10.0k");
         // No room for a decimal: half up.
-        assert_eq!(Human::number(4).show(9_999_500), "10.0M");
+        assert_eq!(Human::number(4).show(9_999_500), "10000k");
         assert_eq!(Human::number(3).show(999_500), "1000k");
         assert_eq!(Human::number(3).show(999_499), "999k");
         assert_eq!(Human::number(1).show(u64::MAX), "18");

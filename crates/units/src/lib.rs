@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 mod ddir;
+mod human;
 pub mod number;
 mod quantity;
 
 pub use ddir::{Ddir, PerDdir};
+pub use human::{Counted, Family, Human};
 pub use quantity::{Amount, KbBase, Range, Span, TimeUnit};
