@@ -1,0 +1,220 @@
+//! The boundary between the loops and the engines.
+//!
+//! A loop hands an engine [`Io`] records and gets results back by slot number. Results are bytes
+//! moved, or `-errno`; a short transfer is a short count, and the loop asks for the rest with
+//! [`Io::rest`]. Between `queue` and the hand-out of its result a slot's buffer belongs to the
+//! engine: [`Engine::slot_mut`] panics for such a slot if the kernel may be using it.
+
+use std::io;
+use sys::file::File;
+use sys::pages::Pool;
+use units::Ddir;
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    /// Buffer and identity: the result comes back under this number.
+    pub slot: u32,
+    /// Index into [`Setup::files`].
+    pub file: u16,
+    /// What to do. For [`Ddir::SyncFileRange`] offset and length name the range (length 0
+    /// reaches to the end of the file); the other syncs ignore them.
+    pub ddir: Ddir,
+    /// Where in the file, bytes.
+    pub offset: u64,
+    /// How much, bytes.
+    pub len: u32,
+    /// Where in the slot's buffer the data starts, bytes; not 0 only after a short transfer.
+    pub at: u32,
+}
+
+impl Io {
+    /// A request for a whole buffer.
+    #[inline]
+    pub fn new(slot: u32, file: u16, ddir: Ddir, offset: u64, len: u32) -> Io {
+        Io {
+            slot,
+            file,
+            ddir,
+            offset,
+            len,
+            at: 0,
+        }
+    }
+
+    /// What is left to do after `done` bytes.
+    #[inline]
+    pub fn rest(self, done: u32) -> Io {
+        debug_assert!(done <= self.len);
+        Io {
+            offset: self.offset + u64::from(done),
+            len: self.len - done,
+            at: self.at + done,
+            ..self
+        }
+    }
+}
+
+/// What became of a request that was queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queued {
+    /// It has completed: bytes, or `-errno`.
+    Done(i32),
+    /// It waits for [`Engine::commit`].
+    Staged,
+    /// It was not taken: commit or reap first, then queue it again.
+    Full,
+}
+
+/// What an engine can do; the loops and the planner are chosen by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Requests are served in the caller's context: the issue stamp is taken before `queue` and
+    /// there is no submission latency.
+    pub sync: bool,
+    /// Although `sync`, requests are staged, and one commit serves adjacent ones together.
+    pub gathers: bool,
+    /// Behaves as `sync` if the queue depth is 1.
+    pub sync_at_depth_one: bool,
+    /// Opens no files and moves no data.
+    pub diskless: bool,
+    /// Takes [`Ddir::Trim`].
+    pub trims: bool,
+    /// Takes sync requests beside others in flight; else they complete inside `queue`, which
+    /// answers [`Queued::Full`] while anything is staged.
+    pub queued_syncs: bool,
+    /// Needs files to have their full size before the run.
+    pub fixed_size: bool,
+    /// Can write atomically (`RWF_ATOMIC`).
+    pub atomic: bool,
+}
+
+impl Caps {
+    /// Everything off: the start of each engine's declaration.
+    pub const NONE: Caps = Caps {
+        sync: false,
+        gathers: false,
+        sync_at_depth_one: false,
+        diskless: false,
+        trims: false,
+        queued_syncs: false,
+        fixed_size: false,
+        atomic: false,
+    };
+
+    /// Whether stamps and reports treat the engine as synchronous at this queue depth.
+    pub const fn sync_at(&self, depth: u32) -> bool {
+        self.sync || (self.sync_at_depth_one && depth == 1)
+    }
+
+    /// Whether every `queue` answers [`Queued::Done`] at this depth, so that the synchronous
+    /// loop can drive the engine.
+    pub const fn inline_at(&self, depth: u32) -> bool {
+        self.sync_at(depth) && !self.gathers
+    }
+}
+
+/// What an engine starts from.
+#[derive(Debug)]
+pub struct Setup<'a, O> {
+    /// The engine's own options.
+    pub options: &'a O,
+    /// Most requests between `queue` and result at any time; slots are below this.
+    pub depth: u32,
+    /// The open files requests refer to. Empty for a diskless engine.
+    pub files: Vec<File>,
+    /// The buffers, at least `depth` slots. Slots may hold data to be written.
+    pub pool: Pool,
+    /// The files were opened with `O_DIRECT`.
+    pub direct: bool,
+    /// Writes must not be torn (`RWF_ATOMIC`).
+    pub atomic: bool,
+    /// The job reads.
+    pub reads: bool,
+    /// The job writes.
+    pub writes: bool,
+    /// The job's offsets are random.
+    pub random: bool,
+    /// Smallest request the job makes, bytes.
+    pub min_len: u32,
+    /// I/O priority of each request, as `sys::process::io_priority` encodes it; 0: the thread's.
+    pub priority: u16,
+    /// Flag bits for [`Ddir::SyncFileRange`].
+    pub sync_range_flags: u32,
+}
+
+/// Why an engine could not start, as one line for the user.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The kernel refused something.
+    #[error("{engine}: {what}: {source}")]
+    Kernel {
+        /// Engine name.
+        engine: &'static str,
+        /// What was attempted, and what to look at.
+        what: String,
+        /// The kernel's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// The options or the job ask for something this engine cannot do.
+    #[error("{engine}: {what}")]
+    Unsupported {
+        /// Engine name.
+        engine: &'static str,
+        /// What, and what to do instead.
+        what: String,
+    },
+}
+
+impl EngineError {
+    /// The errno behind the error, if the kernel gave one.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            EngineError::Kernel { source, .. } => source.raw_os_error(),
+            EngineError::Unsupported { .. } => None,
+        }
+    }
+}
+
+/// A way to reach a device. One value belongs to one worker and stays on its thread.
+pub trait Engine: Sized {
+    /// The engine's own options.
+    type Options: Default + std::fmt::Debug;
+    /// Name as `ioengine=` takes it.
+    const NAME: &'static str;
+    /// Further names for the same engine.
+    const ALIASES: &'static [&'static str] = &[];
+    /// One line for `--enghelp`.
+    const HELP: &'static str;
+    /// What it can do.
+    const CAPS: Caps;
+
+    /// Takes files and buffers. Called on the worker's own thread.
+    fn start(setup: Setup<'_, Self::Options>) -> Result<Self, EngineError>;
+
+    /// Takes one request. Panics if the slot or file does not exist or the range leaves the slot.
+    fn queue(&mut self, io: Io) -> Queued;
+
+    /// Submits everything staged and waits until at least `min` results can be reaped (or as many
+    /// as are in flight, if that is less), in one system call where the kernel allows. Returns how
+    /// many requests were submitted. `commit(0)` submits only.
+    fn commit(&mut self, min: u32) -> io::Result<u32>;
+
+    /// Waits as [`commit`](Engine::commit) does, but submits nothing. `wait(0)` only gives the
+    /// kernel a chance to post what is ready. No system call is made if enough is ready.
+    fn wait(&mut self, min: u32) -> io::Result<()>;
+
+    /// Hands out at most `max` results (slot; bytes or `-errno`) without waiting, and returns how
+    /// many it handed out.
+    fn reap(&mut self, max: u32, done: impl FnMut(u32, i32)) -> u32;
+
+    /// The bytes of a slot. Panics while the kernel may be writing to it.
+    fn slot(&self, slot: u32) -> &[u8];
+
+    /// The bytes of a slot, writable. Panics while the kernel may be using it.
+    fn slot_mut(&mut self, slot: u32) -> &mut [u8];
+
+    /// The open files.
+    fn files(&self) -> &[File];
+}

@@ -1,0 +1,104 @@
+//! `null`: moves no data. Measures the tool, not a device.
+//!
+//! As in fio: at depth 1 a request completes inside `queue`. Deeper, it is staged, a commit moves
+//! the batch, and until that batch has been reaped nothing further is taken.
+
+use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use std::io;
+use sys::file::File;
+use sys::pages::Pool;
+
+/// The engine.
+#[derive(Debug)]
+pub struct Null {
+    pool: Pool,
+    inline: bool,
+    depth: usize,
+    staged: Vec<(u32, i32)>,
+    /// Committed; `ready[next..]` has not been handed out.
+    ready: Vec<(u32, i32)>,
+    next: usize,
+}
+
+/// No options.
+#[derive(Clone, Debug, Default)]
+pub struct Options {}
+
+impl Engine for Null {
+    type Options = Options;
+    const NAME: &'static str = "null";
+    const HELP: &'static str = "Moves no data; measures the cost of the tool itself";
+    const CAPS: Caps = Caps {
+        diskless: true,
+        trims: true,
+        queued_syncs: true,
+        sync_at_depth_one: true,
+        ..Caps::NONE
+    };
+
+    fn start(setup: Setup<'_, Options>) -> Result<Self, EngineError> {
+        let depth = setup.depth as usize;
+        Ok(Null {
+            pool: setup.pool,
+            inline: depth == 1,
+            depth,
+            staged: Vec::with_capacity(depth),
+            ready: Vec::with_capacity(depth),
+            next: 0,
+        })
+    }
+
+    #[inline]
+    fn queue(&mut self, io: Io) -> Queued {
+        let result = if io.ddir.is_data() { io.len as i32 } else { 0 };
+        if self.inline {
+            return Queued::Done(result);
+        }
+        if self.next < self.ready.len() || self.staged.len() == self.depth {
+            return Queued::Full;
+        }
+        self.staged.push((io.slot, result));
+        Queued::Staged
+    }
+
+    #[inline]
+    fn commit(&mut self, _min: u32) -> io::Result<u32> {
+        if self.next < self.ready.len() {
+            return Ok(0);
+        }
+        self.ready.clear();
+        self.next = 0;
+        std::mem::swap(&mut self.staged, &mut self.ready);
+        Ok(self.ready.len() as u32)
+    }
+
+    #[inline]
+    fn wait(&mut self, _min: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, max: u32, mut done: impl FnMut(u32, i32)) -> u32 {
+        let end = self.ready.len().min(self.next + max as usize);
+        for &(slot, result) in &self.ready[self.next..end] {
+            done(slot, result);
+        }
+        let handed = end - self.next;
+        self.next = end;
+        handed as u32
+    }
+
+    #[inline]
+    fn slot(&self, slot: u32) -> &[u8] {
+        self.pool.slot(slot)
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, slot: u32) -> &mut [u8] {
+        self.pool.slot_mut(slot)
+    }
+
+    fn files(&self) -> &[File] {
+        &[]
+    }
+}

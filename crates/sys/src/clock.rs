@@ -1,0 +1,179 @@
+//! What time is it, in ticks: the clocks a hot loop can be built over.
+//!
+//! A loop reads ticks and keeps them as ticks; it turns *differences* into nanoseconds, so no
+//! clock needs an epoch. [`Tsc`](crate::tsc::Tsc) is the fast one, [`Monotonic`] works
+//! everywhere, [`Step`] makes runs repeatable.
+
+use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::cell::Cell;
+
+/// Nanoseconds before a deadline at which [`Clock::sleep_until`] stops sleeping and spins: a
+/// timer wakes late by roughly this much on an idle machine.
+const SPIN_NS: u64 = 60_000;
+
+/// A source of ticks. Copied into each loop, so that reading it is one inlined instruction
+/// sequence.
+pub trait Clock: Copy + Send + 'static {
+    /// The name reports use for this source.
+    const NAME: &'static str;
+
+    /// The time now, in ticks since some fixed moment.
+    fn now(&self) -> u64;
+
+    /// Nanoseconds in a difference of ticks.
+    fn ns(&self, ticks_delta: u64) -> u64;
+
+    /// Ticks in a number of nanoseconds, rounded up: `ns(ticks(n)) >= n`. Saturates.
+    fn ticks(&self, ns: u64) -> u64;
+
+    /// Returns when `now() >= deadline`; sleeps most of the way and spins the rest.
+    fn sleep_until(&self, deadline: u64) {
+        loop {
+            let now = self.now();
+            if now >= deadline {
+                return;
+            }
+            let left_ns = self.ns(deadline - now);
+            if left_ns > SPIN_NS {
+                sleep_ns(left_ns - SPIN_NS);
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// `CLOCK_MONOTONIC` through the vDSO; one tick is one nanosecond.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Monotonic;
+
+impl Clock for Monotonic {
+    const NAME: &'static str = "clock_gettime";
+
+    #[inline]
+    fn now(&self) -> u64 {
+        monotonic_ns()
+    }
+
+    #[inline]
+    fn ns(&self, ticks_delta: u64) -> u64 {
+        ticks_delta
+    }
+
+    #[inline]
+    fn ticks(&self, ns: u64) -> u64 {
+        ns
+    }
+}
+
+thread_local! {
+    static STEP_NOW_NS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A clock that advances by a fixed step at each reading; one tick is one nanosecond. Time
+/// belongs to the thread, so a run in one thread is repeatable to the last bit.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    step_ns: u64,
+}
+
+impl Step {
+    /// A clock whose readings are `step_ns` apart; the calling thread's time restarts at zero.
+    pub fn new(step_ns: u64) -> Step {
+        STEP_NOW_NS.set(0);
+        Step { step_ns }
+    }
+
+    /// Moves the calling thread's time forward without a reading.
+    pub fn advance(&self, ns: u64) {
+        STEP_NOW_NS.set(STEP_NOW_NS.get().saturating_add(ns));
+    }
+}
+
+impl Clock for Step {
+    const NAME: &'static str = "step";
+
+    #[inline]
+    fn now(&self) -> u64 {
+        let now = STEP_NOW_NS.get();
+        STEP_NOW_NS.set(now + self.step_ns);
+        now
+    }
+
+    #[inline]
+    fn ns(&self, ticks_delta: u64) -> u64 {
+        ticks_delta
+    }
+
+    #[inline]
+    fn ticks(&self, ns: u64) -> u64 {
+        ns
+    }
+
+    /// Jumps to the deadline: nothing in a deterministic run waits.
+    fn sleep_until(&self, deadline: u64) {
+        STEP_NOW_NS.set(STEP_NOW_NS.get().max(deadline));
+    }
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    timespec_ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// `CLOCK_MONOTONIC_RAW` in nanoseconds: not slewed by time synchronisation.
+#[inline]
+pub fn monotonic_raw_ns() -> u64 {
+    timespec_ns(clock_gettime(ClockId::MonotonicRaw))
+}
+
+#[inline]
+fn timespec_ns(t: Timespec) -> u64 {
+    // The kernel's monotonic clocks are never negative.
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// Sleeps for `ns` nanoseconds with an absolute deadline, so that signals do not stretch it.
+pub fn sleep_ns(ns: u64) {
+    sleep_until_monotonic(monotonic_ns().saturating_add(ns));
+}
+
+/// Sleeps until `CLOCK_MONOTONIC` reads `deadline_ns`.
+pub fn sleep_until_monotonic(deadline_ns: u64) {
+    let at = Timespec {
+        tv_sec: (deadline_ns / 1_000_000_000) as i64,
+        tv_nsec: (deadline_ns % 1_000_000_000) as _,
+    };
+    // Interrupted by a signal: the deadline is absolute, so sleeping again is exact.
+    while clock_nanosleep_absolute(SleepClock::Monotonic, &at) == Err(rustix::io::Errno::INTR) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn step_counts_readings_and_jumps() {
+        let clock = Step::new(7);
+        assert_eq!([clock.now(), clock.now(), clock.now()], [0, 7, 14]);
+        clock.sleep_until(1000);
+        assert_eq!(clock.now(), 1000);
+        clock.sleep_until(5);
+        assert_eq!(clock.now(), 1007);
+        clock.advance(3);
+        assert_eq!(clock.now(), 1017);
+    }
+
+    #[test]
+    fn monotonic_sleep_reaches_its_deadline() {
+        let clock = Monotonic;
+        let deadline = clock.now() + clock.ticks(200_000);
+        clock.sleep_until(deadline);
+        assert!(clock.now() >= deadline);
+        let raw = monotonic_raw_ns();
+        sleep_ns(1000);
+        assert!(monotonic_raw_ns() > raw);
+    }
+}
