@@ -158,6 +158,8 @@ pub struct Access {
     pub atomic: bool,
     /// `write_hint` as the kernel's number.
     pub write_hint: Option<u64>,
+    /// Flags of `sync_file_range`.
+    pub sync_range_flags: u32,
 }
 
 /// When to stop. Durations in nanoseconds; 0 means not set.
@@ -395,6 +397,13 @@ pub struct Lifecycle {
     pub prerun: Option<String>,
     /// Shell command after.
     pub postrun: Option<String>,
+}
+
+impl Lifecycle {
+    /// True when the end of a write phase flushes files.
+    pub fn syncs_at_end(&self) -> bool {
+        self.end_fsync || self.end_syncfs || self.fsync_on_close
+    }
 }
 
 /// `exit_what`.

@@ -1,0 +1,52 @@
+//! Failures of a worker in words.
+
+use engine::Io;
+use result::Failure;
+use sys::file::File;
+
+/// errno of data that is not what was written.
+pub const EILSEQ: i32 = 84;
+/// errno of an I/O that took too long.
+pub const ETIMEDOUT: i32 = 110;
+
+/// The system's text for an errno, without Rust's suffix.
+pub fn errno_text(errno: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(errno).to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// A request that failed.
+pub fn io_error(files: &[File], io: &Io, errno: i32) -> Failure {
+    let file = files.get(usize::from(io.file));
+    let name = file.map_or_else(|| "(no file)".into(), |file| file.path().display().to_string());
+    Failure {
+        errno,
+        message: format!(
+            "io_u error on file {name}: {}: {} offset={}, buflen={}",
+            errno_text(errno),
+            io.ddir.name(),
+            io.offset,
+            io.len
+        ),
+        place: "io_u error".into(),
+    }
+}
+
+/// Waiting for completions failed.
+pub fn reap_error(errno: i32) -> Failure {
+    Failure {
+        errno,
+        message: format!("waiting for completions: {}", errno_text(errno)),
+        place: "get_events".into(),
+    }
+}
+
+/// A step around the I/O failed.
+pub fn step(what: impl Into<String>, error: &std::io::Error) -> Failure {
+    let errno = error.raw_os_error().unwrap_or(crate::hot::EIO);
+    let what = what.into();
+    Failure { errno, message: format!("{what}: {}", errno_text(errno)), place: what }
+}

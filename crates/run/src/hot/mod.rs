@@ -1,0 +1,223 @@
+//! The only hot loops: requests from the generator, through an engine, into statistics.
+//!
+//! Everything is allocated before the start barrier. Per I/O a loop does the I/O, reads the
+//! clock where the stamp policy says, updates one latency class per stamp and touches no lock.
+//! The loops are generic over engine, clock and [`Hooks`]; a worker picks one instance when it
+//! starts. Rare features (pace, think time, logs, verification, overlap) live in the hooks of
+//! the [`Rich`](crate::rich::Rich) instance, so that the plain one does not pay for them.
+
+pub mod queue;
+pub mod sync;
+
+use crate::live::{Live, order};
+use crate::stats::Stats;
+use engine::{Engine, Io};
+use plan::model::ErrorPolicy;
+use result::Failure;
+use std::sync::Mutex;
+use sys::clock::Clock;
+use units::Ddir;
+use workload::{Batch, Fill, Filler};
+
+/// Why a loop returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The generator has nothing left for this pass.
+    PassDone,
+    /// Told to stop, or a limit was reached.
+    Stopped,
+    /// An error ended the worker; it stands in `Stats::failure`.
+    Failed,
+}
+
+/// errno of a full device, a normal end with `fill_device`.
+const ENOSPC: i32 = 28;
+/// errno of an exhausted quota, likewise.
+const EDQUOT: i32 = 122;
+/// errno of a device that made no progress.
+pub(crate) const EIO: i32 = 5;
+
+/// What a loop works with; the engine and the clock decide its instance.
+pub struct Work<'a, E, C> {
+    /// The engine, with its files and buffers.
+    pub engine: E,
+    /// Source of stamps.
+    pub clock: C,
+    /// Shared counters and orders.
+    pub live: &'a Live,
+    /// Statistics.
+    pub stats: Stats,
+    /// Source of requests.
+    pub fill: Box<dyn Fill>,
+    /// Requests generated ahead.
+    pub batch: Box<Batch>,
+    /// Content of writes; `None` when nothing is written or the engine moves no data.
+    pub filler: Option<Filler>,
+    /// Which errors are survivable.
+    pub errors: &'a ErrorPolicy,
+    /// ENOSPC is the normal end.
+    pub fill_device: bool,
+    /// Where a copy of the statistics goes when one is asked for.
+    pub snapshot: &'a Mutex<Option<Stats>>,
+    /// When the measured phase began.
+    pub start_ticks: u64,
+}
+
+/// What rare features add to a loop. `Plain` and `Reduced` add nothing.
+pub trait Hooks {
+    /// False: none of the methods is called.
+    const ACTIVE: bool;
+    /// False: no stamp is taken at all (`gtod_reduce`).
+    const STAMPED: bool;
+
+    /// May the request be issued now, or not before a moment?
+    fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate;
+    /// The buffer is filled; the request is about to be issued.
+    fn prepare<C: Clock>(&mut self, io: &Io, buffer: &mut [u8], clock: C);
+    /// A request came back complete.
+    fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure>;
+}
+
+/// Answer of [`Hooks::gate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Issue it.
+    Go,
+    /// Let what is in flight come back and wait until this tick.
+    Until(u64),
+    /// Let one I/O in flight come back and ask again.
+    Hold,
+    /// The job is over.
+    Stop,
+}
+
+/// A completed request as hooks see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// The request.
+    pub io: Io,
+    /// Tick when it was taken up.
+    pub start: u64,
+    /// Tick when it was issued.
+    pub issue: u64,
+    /// Tick when it was seen to be complete.
+    pub end: u64,
+}
+
+/// Full statistics, nothing else: the fast path.
+#[derive(Debug)]
+pub struct Plain;
+/// No stamps (`gtod_reduce`).
+#[derive(Debug)]
+pub struct Reduced;
+
+impl Hooks for Plain {
+    const ACTIVE: bool = false;
+    const STAMPED: bool = true;
+    fn gate<C: Clock>(&mut self, _: &Io, _: C) -> Gate {
+        Gate::Go
+    }
+    fn prepare<C: Clock>(&mut self, _: &Io, _: &mut [u8], _: C) {}
+    fn done<C: Clock>(&mut self, _: &Done, _: &[u8], _: C) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl Hooks for Reduced {
+    const ACTIVE: bool = false;
+    const STAMPED: bool = false;
+    fn gate<C: Clock>(&mut self, _: &Io, _: C) -> Gate {
+        Gate::Go
+    }
+    fn prepare<C: Clock>(&mut self, _: &Io, _: &mut [u8], _: C) {}
+    fn done<C: Clock>(&mut self, _: &Done, _: &[u8], _: C) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl<E: Engine, C: Clock> Work<'_, E, C> {
+    /// Generates the next block of requests; false at the end of the pass.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) -> bool {
+        self.fill.fill(&mut self.batch, Batch::CAPACITY) > 0
+    }
+
+    /// The next request of the batch, for `slot`. The batch is not empty.
+    #[inline(always)]
+    fn peek(&self, slot: u32) -> Io {
+        let at = self.batch.pos & (Batch::CAPACITY - 1);
+        let batch = &self.batch;
+        Io::new(slot, batch.file[at], batch.ddir[at], batch.offset[at], batch.len[at])
+    }
+
+    /// Writes the content of a write into its slot's buffer.
+    #[inline(always)]
+    fn fill_buffer(&mut self, io: &Io) {
+        if io.ddir == Ddir::Write
+            && let Some(filler) = &mut self.filler
+        {
+            let buffer = &mut self.engine.slot_mut(io.slot)[..io.len as usize];
+            filler.prepare(io.slot as usize, buffer, io.offset);
+        }
+    }
+
+    /// Carries out the orders that wait; true when the loop must stop.
+    #[cold]
+    #[inline(never)]
+    fn obey(&mut self) -> bool {
+        let orders = self.live.orders();
+        if orders & order::MEASURE != 0 {
+            self.live.obeyed(order::MEASURE);
+            self.live.enter(crate::live::Phase::Running);
+            self.stats.restart(self.live.ios(), self.live.bytes());
+            self.start_ticks = self.clock.now();
+        }
+        if orders & order::SNAPSHOT != 0 {
+            self.live.obeyed(order::SNAPSHOT);
+            *self.snapshot.lock().expect("no thread panics while it copies") =
+                Some(self.stats.clone());
+        }
+        orders & order::STOP != 0
+    }
+
+    /// Records a failed request; `Some` when the worker must end.
+    #[cold]
+    #[inline(never)]
+    fn failed(&mut self, io: &Io, errno: i32) -> Option<Exit> {
+        if io.ddir.is_data() {
+            self.stats.odd[io.ddir].failed += 1;
+        }
+        if self.fill_device && (errno == ENOSPC || errno == EDQUOT) {
+            return Some(Exit::Stopped);
+        }
+        let ignored = &self.errors.ignore[usize::from(io.ddir != Ddir::Read)];
+        if ignored.contains(&errno) {
+            return None;
+        }
+        let failure = crate::failure::io_error(self.engine.files(), io, errno);
+        if self.errors.survives(io.ddir) {
+            if self.stats.errors == 0 {
+                self.stats.first_error = errno;
+            }
+            self.stats.errors += 1;
+            return None;
+        }
+        self.stats.failure.get_or_insert(failure);
+        Some(Exit::Failed)
+    }
+
+    /// Records a failure that a hook found; `Some` when the worker must end.
+    #[cold]
+    fn hook_failed(&mut self, failure: Failure) -> Option<Exit> {
+        if failure.errno == crate::failure::EILSEQ && self.errors.verify {
+            if self.stats.errors == 0 {
+                self.stats.first_error = failure.errno;
+            }
+            self.stats.errors += 1;
+            return None;
+        }
+        self.stats.failure.get_or_insert(failure);
+        Some(Exit::Failed)
+    }
+}

@@ -1,0 +1,107 @@
+//! The loop of synchronous engines: issue, wait, account; depth is one.
+//!
+//! Two stamps per I/O. The first is at once fio's start and issue stamp, because nothing lies
+//! between them here; so completion latency and total latency are the same number and are
+//! recorded once. The second stamp is never the first of the next I/O: bookkeeping does not
+//! leak into latency.
+
+use super::{Done, EIO, Exit, Gate, Hooks, Work};
+use engine::{Engine, Io, Queued};
+use sys::clock::Clock;
+
+/// Runs one pass.
+pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut H) -> Exit {
+    loop {
+        if work.live.ordered() && work.obey() {
+            return Exit::Stopped;
+        }
+        if work.batch.pos == work.batch.n && !work.refill() {
+            return Exit::PassDone;
+        }
+        let io = work.peek(0);
+        if H::ACTIVE {
+            match hooks.gate(&io, work.clock) {
+                Gate::Go => {}
+                Gate::Until(deadline) => {
+                    crate::wait::until(work.clock, work.live, deadline);
+                    continue;
+                }
+                Gate::Hold => continue,
+                Gate::Stop => return Exit::Stopped,
+            }
+        }
+        work.batch.pos += 1;
+        work.fill_buffer(&io);
+        if H::ACTIVE && io.ddir.is_data() {
+            let buffer = &mut work.engine.slot_mut(0)[..io.len as usize];
+            hooks.prepare(&io, buffer, work.clock);
+        }
+        let mut left = io;
+        let exit = loop {
+            let start = if H::STAMPED { work.clock.now() } else { 0 };
+            let Queued::Done(result) = work.engine.queue(left) else {
+                break work.failed(&io, EIO);
+            };
+            let end = if H::STAMPED { work.clock.now() } else { 0 };
+            if result == left.len as i32 && io.ddir.is_data() {
+                work.live.count(io.ddir, 1, u64::from(left.len));
+                if H::STAMPED {
+                    let ns = work.clock.ns(end.wrapping_sub(start));
+                    work.stats.classes[io.ddir].clat.add(ns, 1);
+                }
+                if H::ACTIVE {
+                    let done = Done { io, start, issue: start, end };
+                    let buffer = &work.engine.slot_mut(0)[..io.len as usize];
+                    if let Err(failure) = hooks.done(&done, buffer, work.clock) {
+                        break work.hook_failed(failure);
+                    }
+                }
+                break None;
+            }
+            match unusual(work, &mut left, result, end.wrapping_sub(start)) {
+                Next::Again => continue,
+                Next::Over(exit) => break exit,
+            }
+        };
+        if let Some(exit) = exit {
+            return exit;
+        }
+    }
+}
+
+enum Next {
+    /// Issue what is left of a short transfer.
+    Again,
+    /// Go on with the next request, or leave.
+    Over(Option<Exit>),
+}
+
+/// Syncs, errors and short transfers.
+#[cold]
+#[inline(never)]
+fn unusual<E: Engine, C: Clock>(
+    work: &mut Work<'_, E, C>,
+    io: &mut Io,
+    result: i32,
+    ticks: u64,
+) -> Next {
+    if result < 0 {
+        return Next::Over(work.failed(io, -result));
+    }
+    if !io.ddir.is_data() {
+        let ns = work.clock.ns(ticks);
+        work.stats.count_sync(ns);
+        return Next::Over(None);
+    }
+    if result == 0 || result as u32 > io.len {
+        // End of file where data was promised, or an engine that reports more than was asked.
+        return Next::Over(work.failed(io, EIO));
+    }
+    let moved = result as u32;
+    work.stats.odd[io.ddir].short += 1;
+    work.live.count(io.ddir, 1, u64::from(moved));
+    let ns = work.clock.ns(ticks);
+    work.stats.classes[io.ddir].clat.add(ns, 1);
+    *io = io.rest(moved);
+    Next::Again
+}

@@ -1,0 +1,137 @@
+//! Files and buffers of a worker: opened before the barrier, flushed and removed after the run.
+
+use crate::failure::step;
+use crate::worker::open_failure;
+use plan::model::{Memory, Target, TargetKind, Worker};
+use result::Failure;
+use sys::file::{Durability, File, Hint, Open};
+use sys::pages::{Kind, Pool};
+use units::Ddir;
+
+/// Opens all targets and prepares the page cache as the job asks.
+pub fn open(worker: &Worker) -> Result<Vec<File>, Failure> {
+    if worker.targets.iter().all(|target| target.kind == TargetKind::None) {
+        return Ok(Vec::new());
+    }
+    let access = &worker.access;
+    let durability = match (access.sync, access.dsync) {
+        (true, _) => Durability::Full,
+        (false, true) => Durability::Data,
+        (false, false) => Durability::Lazy,
+    };
+    let how = Open {
+        read: access.read,
+        write: access.write,
+        create: access.create,
+        direct: access.direct,
+        durability,
+        no_access_time: true,
+        ..Open::default()
+    };
+    sys::process::raise_open_files();
+    worker.targets.iter().map(|target| open_one(worker, target, how)).collect()
+}
+
+fn open_one(worker: &Worker, target: &Target, how: Open) -> Result<File, Failure> {
+    let access = &worker.access;
+    let file = File::open(&target.path, how).map_err(|e| {
+        let mut failure = open_failure(&target.path, &e);
+        if access.direct && e.raw_os_error() == Some(22) {
+            failure.message += " (the file system may not support direct=1)";
+        }
+        failure
+    })?;
+    let cached = matches!(target.kind, TargetKind::File | TargetKind::Block);
+    if !cached {
+        return Ok(file);
+    }
+    let (offset, length) = (target.offset_bytes, target.length_bytes);
+    let named = |what: &str| format!("{what} {}", target.path.display());
+    if access.invalidate && !access.pre_read {
+        file.invalidate(offset, length).map_err(|e| step(named("invalidate"), &e))?;
+    }
+    if let Some(random) = access.advise_random {
+        let hint = if random { Hint::Random } else { Hint::Sequential };
+        file.advise(hint, offset, length).map_err(|e| step(named("fadvise"), &e))?;
+    }
+    if let Some(hint) = access.write_hint {
+        file.set_write_hint(hint, access.direct).map_err(|e| step(named("write_hint"), &e))?;
+    }
+    if access.pre_read {
+        pre_read(target).map_err(|e| step(named("pre_read"), &e))?;
+    }
+    Ok(file)
+}
+
+/// Reads the region into the page cache.
+fn pre_read(target: &Target) -> std::io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    let file = std::fs::File::open(&*target.path)?;
+    let mut buffer = vec![0u8; 1 << 20];
+    let mut at = target.offset_bytes;
+    let end = at + target.length_bytes;
+    while at < end {
+        let want = (end - at).min(buffer.len() as u64) as usize;
+        match file.read_at(&mut buffer[..want], at)? {
+            0 => break,
+            n => at += n as u64,
+        }
+    }
+    Ok(())
+}
+
+/// Buffers for `depth` requests.
+pub fn pool(worker: &Worker, depth: u32) -> Result<Pool, Failure> {
+    let buffers = &worker.buffers;
+    let kind = match &buffers.memory {
+        Memory::Anonymous => Kind::Anonymous,
+        Memory::Shared => Kind::Shared,
+        Memory::Huge(bytes) => Kind::Huge(*bytes as usize),
+        Memory::File(path) => Kind::File { path: path.clone(), shared: false, huge: None },
+    };
+    let slot_bytes = buffers.slot_bytes.max(1) as usize;
+    Pool::new(depth, slot_bytes, buffers.align_bytes as usize, &kind, buffers.lock_bytes > 0)
+        .map_err(|e| step(format!("allocate {depth} buffers of {slot_bytes} bytes"), &e))
+}
+
+/// Smallest block of any direction in use, bytes.
+pub fn smallest_block(worker: &Worker) -> u32 {
+    let blocks = &worker.requests.block;
+    let used = |ddir: &Ddir| worker.requests.uses(*ddir);
+    let smallest = Ddir::DATA.iter().filter(|d| used(d)).map(|d| blocks[*d].min).min();
+    smallest.unwrap_or(4096) as u32
+}
+
+/// `end_fsync`, `end_syncfs`, `fsync_on_close`.
+pub fn sync_all(worker: &Worker, files: &[File]) -> Result<(), Failure> {
+    if !worker.requests.direction.writes() {
+        return Ok(());
+    }
+    for file in files {
+        let done =
+            if worker.lifecycle.end_syncfs { file.sync_file_system() } else { file.sync() };
+        done.map_err(|e| step(format!("fsync {}", file.path().display()), &e))?;
+        if worker.lifecycle.end_syncfs {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What remains to be done when the worker is over.
+pub fn close(worker: &Worker) -> Result<(), Failure> {
+    if worker.lifecycle.unlink { unlink(worker) } else { Ok(()) }
+}
+
+/// Deletes the files of a worker; another clone may have been first.
+pub fn unlink(worker: &Worker) -> Result<(), Failure> {
+    for target in worker.targets.iter().filter(|t| t.kind == TargetKind::File) {
+        match std::fs::remove_file(&*target.path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(step(format!("unlink {}", target.path.display()), &e));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! One worker: takes its place, opens its targets, runs its passes, reports what it counted.
+
+use crate::failure;
+use crate::hot::{self, Exit, Hooks, Plain, Reduced, Work};
+use crate::live::{Live, Phase};
+use crate::pace::Pace;
+use crate::place;
+use crate::rich::Rich;
+use crate::stats::Stats;
+use crate::targets;
+use engine::{Engine, Setup, Visitor};
+use plan::model;
+use result::Failure;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+use sys::clock::{Clock, Monotonic};
+use sys::process::Usage;
+use sys::tsc::Tsc;
+use workload::{Batch, Filler};
+
+/// What a worker and the crew share.
+#[derive(Default)]
+pub struct Shared {
+    /// Counters and orders.
+    pub live: Arc<Live>,
+    /// A copy of the statistics, when one was asked for.
+    pub snapshot: Mutex<Option<Stats>>,
+    /// Opened by the crew when all workers of the stage are ready.
+    pub start: Gate,
+}
+
+/// A gate that opens once.
+#[derive(Default)]
+pub struct Gate {
+    open: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Lets everybody through, now and later.
+    pub fn open(&self) {
+        *self.open.lock().expect("nothing panics under this lock") = true;
+        self.changed.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut open = self.open.lock().expect("nothing panics under this lock");
+        while !*open {
+            open = self.changed.wait(open).expect("nothing panics under this lock");
+        }
+    }
+}
+
+/// What a worker leaves behind.
+pub struct Outcome {
+    /// Everything counted since the end of the warm-up.
+    pub stats: Stats,
+    /// Thread id.
+    pub pid: u32,
+    /// Wall-clock start, milliseconds since the epoch.
+    pub started_ms: u64,
+    /// Duration of the I/O passes, nanoseconds.
+    pub io_ns: u64,
+    /// Duration of the read-back passes, nanoseconds.
+    pub verify_ns: u64,
+    /// From the start to the end of the worker, nanoseconds.
+    pub total_ns: u64,
+    /// CPU cost since the start.
+    pub usage: Usage,
+}
+
+/// Runs a worker on the calling thread, from placement to report.
+pub fn run(worker: &model::Worker, shared: &Shared) -> Outcome {
+    let mut outcome = Outcome {
+        stats: Stats::new(worker, engine::caps(worker.engine.kind).sync_at(worker.depth.iodepth)),
+        pid: sys::process::thread_id(),
+        started_ms: epoch_ms(),
+        io_ns: 0,
+        verify_ns: 0,
+        total_ns: 0,
+        usage: Usage::default(),
+    };
+    shared.live.enter(Phase::Created);
+    let prepared = place::take(worker).and_then(|()| targets::open(worker));
+    match prepared {
+        Ok(files) => {
+            let start = Start { worker, shared, files, outcome: &mut outcome };
+            engine::dispatch(worker.engine.kind, start);
+        }
+        Err(failure) => {
+            shared.live.enter(Phase::Ready);
+            shared.start.pass();
+            outcome.stats.failure = Some(failure);
+        }
+    }
+    shared.live.enter(Phase::Done);
+    outcome
+}
+
+/// Milliseconds since the epoch.
+pub fn epoch_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+}
+
+/// Everything up to the choice of the engine's instance.
+struct Start<'a> {
+    worker: &'a model::Worker,
+    shared: &'a Shared,
+    files: Vec<sys::file::File>,
+    outcome: &'a mut Outcome,
+}
+
+impl Visitor for Start<'_> {
+    type Out = ();
+
+    fn visit<E: Engine>(self) {
+        let Start { worker, shared, files, outcome } = self;
+        let prepared = prepare::<E>(worker, files);
+        shared.live.enter(Phase::Ready);
+        shared.start.pass();
+        let (engine, filler, fill) = match prepared {
+            Ok(parts) => parts,
+            Err(failure) => {
+                outcome.stats.failure = Some(failure);
+                return;
+            }
+        };
+        let parts = Parts { worker, shared, engine, filler, fill, outcome };
+        let tsc = match worker.measured.clock {
+            None | Some(model::Clock::Cpu) => Tsc::get().ok(),
+            Some(model::Clock::ClockGettime | model::Clock::Gettimeofday) => None,
+        };
+        match tsc {
+            Some(tsc) => with_clock(parts, tsc),
+            None => with_clock(parts, Monotonic),
+        }
+    }
+}
+
+type Prepared<E> = (E, Option<Filler>, Box<dyn workload::Fill>);
+
+/// Buffers, engine and generator: all allocation happens here.
+fn prepare<E: Engine>(
+    worker: &model::Worker,
+    files: Vec<sys::file::File>,
+) -> Result<Prepared<E>, Failure> {
+    let options = engine::parse_options::<E>(&worker.engine.options).map_err(|error| Failure {
+        errno: 22,
+        message: error.to_string(),
+        place: "engine options".into(),
+    })?;
+    let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
+    let mut pool = targets::pool(worker, depth)?;
+    let writes = worker.requests.direction.writes();
+    let mut filler = writes
+        .then(|| Filler::new(&worker.buffers.fill));
+    if let Some(filler) = &mut filler {
+        for slot in 0..depth {
+            filler.init(pool.slot_mut(slot));
+        }
+    }
+    let setup = Setup {
+        options: &options,
+        depth,
+        files,
+        pool,
+        direct: worker.access.direct,
+        atomic: worker.access.atomic,
+        reads: worker.requests.direction.reads() || worker.verify.is_some(),
+        writes,
+        random: worker.requests.direction.is_random(),
+        min_len: targets::smallest_block(worker),
+        priority: 0,
+        sync_range_flags: worker.access.sync_range_flags,
+    };
+    let engine = E::start(setup).map_err(|error| Failure {
+        errno: error.errno().unwrap_or(22),
+        message: error.to_string(),
+        place: "engine init".into(),
+    })?;
+    let fill = workload::generator(&worker.requests).map_err(|error| Failure {
+        errno: 22,
+        message: error.to_string(),
+        place: "init_random_map".into(),
+    })?;
+    Ok((engine, filler, fill))
+}
+
+/// A worker whose engine runs.
+struct Parts<'a, E> {
+    worker: &'a model::Worker,
+    shared: &'a Shared,
+    engine: E,
+    filler: Option<Filler>,
+    fill: Box<dyn workload::Fill>,
+    outcome: &'a mut Outcome,
+}
+
+/// Chooses the hooks and runs the passes.
+fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
+    let Parts { worker, shared, engine, filler, fill, outcome } = parts;
+    let before = sys::process::thread_usage();
+    outcome.started_ms = epoch_ms();
+    let ramps = worker.limits.ramp_ns > 0;
+    shared.live.enter(if ramps { Phase::Ramp } else { Phase::Running });
+    let begin = clock.now();
+    let stats = Stats::new(worker, E::CAPS.sync_at(worker.depth.iodepth));
+    let mut work = Work {
+        engine,
+        clock,
+        live: &shared.live,
+        stats,
+        fill,
+        batch: Box::<Batch>::default(),
+        filler,
+        errors: &worker.errors,
+        fill_device: worker.limits.fill_device,
+        snapshot: &shared.snapshot,
+        start_ticks: begin,
+    };
+    let pace = Pace::wanted(&worker.pace)
+        .then(|| Pace::new(worker.pace, begin, worker.requests.thread_number.into()));
+    if pace.is_some() || worker.depth.serialize_overlap {
+        let mut rich = Rich { pace, live: Arc::clone(&shared.live) };
+        passes(worker, &mut work, &mut rich, outcome);
+    } else if worker.measured.reduced {
+        passes(worker, &mut work, &mut Reduced, outcome);
+    } else {
+        passes(worker, &mut work, &mut Plain, outcome);
+    }
+    if shared.live.phase() == Phase::Ramp {
+        // The job ended before anything was to be measured.
+        work.stats.restart(shared.live.ios(), shared.live.bytes());
+        outcome.io_ns = 0;
+    }
+    shared.live.enter(Phase::Finishing);
+    outcome.total_ns = clock.ns(clock.now().wrapping_sub(work.start_ticks));
+    outcome.usage = sys::process::thread_usage().since(&before);
+    outcome.stats = work.stats;
+    if let Err(failure) = targets::close(worker) {
+        outcome.stats.failure.get_or_insert(failure);
+    }
+}
+
+/// All passes of the job.
+fn passes<E: Engine, C: Clock, H: Hooks>(
+    worker: &model::Worker,
+    work: &mut Work<'_, E, C>,
+    hooks: &mut H,
+    outcome: &mut Outcome,
+) {
+    let inline = E::CAPS.inline_at(worker.depth.iodepth);
+    let mut queue = (!inline)
+        .then(|| hot::queue::Queue::new(worker.depth, E::CAPS.sync_at(worker.depth.iodepth)));
+    let mut first = true;
+    while work.fill.more() {
+        if !first {
+            work.fill.restart();
+            work.batch.clear();
+            if worker.lifecycle.unlink_each_loop
+                && let Err(failure) = targets::unlink(worker)
+            {
+                work.stats.failure.get_or_insert(failure);
+                return;
+            }
+        }
+        first = false;
+        let before = work.clock.now();
+        let exit = match &mut queue {
+            None => hot::sync::run(work, hooks),
+            Some(queue) => hot::queue::run(work, queue, hooks),
+        };
+        if exit != Exit::Failed && worker.lifecycle.syncs_at_end() {
+            work.live.enter(Phase::Syncing);
+            if let Err(failure) = targets::sync_all(worker, work.engine.files()) {
+                work.stats.failure.get_or_insert(failure);
+            }
+        }
+        // An order to measure during the pass moved the start.
+        let from = if work.start_ticks.wrapping_sub(before) < u64::MAX / 2 {
+            outcome.io_ns = 0;
+            work.start_ticks
+        } else {
+            before
+        };
+        outcome.io_ns += work.clock.ns(work.clock.now().wrapping_sub(from));
+        if exit != Exit::PassDone || work.stats.failure.is_some() {
+            return;
+        }
+    }
+}
+
+/// Text for a failure to prepare, with the target.
+pub(crate) fn open_failure(path: &std::path::Path, error: &std::io::Error) -> Failure {
+    failure::step(format!("open {}", path.display()), error)
+}
+
