@@ -1,1 +1,26 @@
+//! The `Run` document becomes bytes: fio's normal, terse and JSON formats and its status line.
+//!
+//! Every rendering is a pure function of the document: no clock, no file, no terminal. Which
+//! characters stand where follows fio 3.42 (`stat.c`, `eta.c`, `json.c` as behaviour, checked
+//! against the output of a real fio); what is measured and how it is folded is decided before.
 #![forbid(unsafe_code)]
+
+mod disks;
+mod eta;
+mod figures;
+mod json;
+mod normal;
+mod start;
+mod status;
+mod terse;
+
+pub use eta::{Eta, JobProgress, Phase, job_eta, run_eta};
+pub use json::json;
+pub use normal::normal;
+pub use start::{BlockSizes, JobLine, laying_out, starting};
+pub use status::{Progress, RateLimits, StatusLine, condensed, eta_text, status};
+pub use terse::{TERSE_VERSIONS, TerseVersion, terse};
+
+/// The version that reports name. Scripts test the prefix `fio-3.`; the formats are those of this
+/// version.
+pub const FIO_VERSION: &str = "fio-3.42";

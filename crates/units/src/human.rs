@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(Human::number(4).show(9_999_500), "10000k");
         assert_eq!(Human::number(3).show(999_500), "1000k");
         assert_eq!(Human::number(3).show(999_499), "999k");
-        assert_eq!(Human::number(1).show(u64::MAX), "18");
+        assert_eq!(Human::number(2).show(u64::MAX), "18E");
     }
 
     #[test]
