@@ -78,6 +78,8 @@ pub struct Def {
     pub parent: Option<&'static str>,
     /// The option that says the opposite.
     pub inverse: Option<&'static str>,
+    /// True when the bare name is allowed in a job file and means an empty text.
+    pub bare_text: bool,
     /// True when `--cmdhelp=all` leaves the option out.
     pub hidden: bool,
     /// Unit of a time without suffix.
@@ -103,6 +105,7 @@ impl Def {
             choices: V::CHOICES,
             parent: None,
             inverse: None,
+            bare_text: false,
             hidden: false,
             unit: TimeUnit::Seconds,
             state: State::Works,
@@ -169,6 +172,12 @@ impl Def {
     /// A `0`/`1` option whose bare word means `1`.
     pub const fn bare(mut self) -> Self {
         self.kind = Kind::Set;
+        self
+    }
+
+    /// A text option whose bare name means the empty text.
+    pub const fn bare_text(mut self) -> Self {
+        self.bare_text = true;
         self
     }
 

@@ -38,4 +38,4 @@ pub use table::{
     EngineTable, OptionSet, bad_choice, check_default, closest, distance, find, problems,
 };
 pub use units::{KbBase, number::Scanned};
-pub use value::{Ctx, Value, assign, initial};
+pub use value::{Ctx, Value, assign, initial, is_initial};

@@ -34,7 +34,7 @@ macro_rules! options {
                 text: Option<&str>,
                 kb_base: $crate::KbBase,
             ) -> Result<Option<String>, $crate::ValueError> {
-                let mut fields = 0..;
+                let mut fields = 0usize..;
                 $( if fields.next() == Some(index) {
                     return $crate::assign(
                         &mut self.$field, &Self::DEFS[index], text, kb_base,
@@ -45,7 +45,7 @@ macro_rules! options {
             }
 
             fn show(&self, index: usize) -> String {
-                let mut fields = 0..;
+                let mut fields = 0usize..;
                 $( if fields.next() == Some(index) {
                     return $crate::Value::show(&self.$field);
                 } )*
@@ -54,16 +54,16 @@ macro_rules! options {
             }
 
             fn is_default(&self, index: usize) -> bool {
-                let mut fields = 0..;
+                let mut fields = 0usize..;
                 $( if fields.next() == Some(index) {
-                    return self.$field == $crate::initial(&Self::DEFS[index]);
+                    return $crate::is_initial(&self.$field, &Self::DEFS[index]);
                 } )*
                 let _ = &mut fields;
                 panic!("option index {index} is out of bounds")
             }
 
             fn default_error(index: usize) -> Option<$crate::ValueError> {
-                let mut fields = 0..;
+                let mut fields = 0usize..;
                 $( if fields.next() == Some(index) {
                     return $crate::check_default::<$ty>(&Self::DEFS[index]);
                 } )*

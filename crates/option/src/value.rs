@@ -56,6 +56,11 @@ pub fn initial<V: Value>(def: &Def) -> V {
         .map_or_else(V::default, |scanned| scanned.value)
 }
 
+/// True when `value` is what it was before anything was typed.
+pub fn is_initial<V: Value>(value: &V, def: &Def) -> bool {
+    *value == initial(def)
+}
+
 /// Sets `field` to what `text` says, with every check that `def` asks for. On an error the
 /// field keeps its value. Returns a note when the user should hear how the text was read.
 ///
@@ -74,13 +79,14 @@ pub fn assign<V: Value>(
     let text = match (text, def.kind) {
         (Some(text), _) => text,
         (None, Kind::Set) => "1",
+        (None, _) if def.bare_text => "",
         (None, _) => return Err(ValueError::Missing),
     };
     let mut value = field.clone();
     let note = value.assign(text, &ctx)?;
     check_range(&value, def)?;
     refuse(value.state())?;
-    if value != initial(def) {
+    if !is_initial(&value, def) {
         refuse(def.state)?;
     }
     *field = value;

@@ -1,8 +1,8 @@
 //! Values made of numbers, times and text.
 
-use crate::{Choice, Ctx, Kind, State, Value, ValueError};
+use crate::{Choice, Ctx, Kind, State, Value, ValueError, bad_choice};
 use units::number::{self, NumberError, Scanned};
-use units::{Amount, Ddir, PerDdir, Range, Span};
+use units::{Amount, Ddir, KbBase, PerDdir, Range, Span};
 
 macro_rules! integers {
     ($($ty:ty),+) => { $(
@@ -91,6 +91,35 @@ impl Value for String {
     }
 }
 
+impl Value for KbBase {
+    const KIND: Kind = Kind::Choice;
+    const CHOICES: &'static [Choice] = &[
+        Choice {
+            name: "1024",
+            aliases: &[],
+            help: "`k` is 1024 and `kib` is 1000.",
+        },
+        Choice {
+            name: "1000",
+            aliases: &[],
+            help: "`k` is 1000 and `kib` is 1024.",
+        },
+    ];
+
+    fn parse(text: &str, _: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
+        let value = match text.trim() {
+            "1024" => KbBase::Binary,
+            "1000" => KbBase::Decimal,
+            other => return Err(bad_choice(other, Self::CHOICES)),
+        };
+        Ok(Scanned { value, note: None })
+    }
+
+    fn show(&self) -> String {
+        self.factor().to_string()
+    }
+}
+
 impl Value for Span {
     const KIND: Kind = Kind::Time;
 
@@ -102,7 +131,7 @@ impl Value for Span {
         self.to_string()
     }
 
-    /// Limits of a time option are in its own unit's nanoseconds divided out: seconds.
+    /// Limits of a time option are in seconds, whatever its own unit.
     fn numbers(&self, visit: &mut dyn FnMut(f64)) {
         visit(self.secs_f64());
     }
@@ -221,12 +250,8 @@ impl<V: Value> Value for PerDdir<V> {
         if read == write && write == trim {
             return read.show();
         }
-        // Only an unset part shows as nothing, and an unset part is left as it was.
-        let mut text = format!("{},{},{}", read.show(), write.show(), trim.show());
-        if text.ends_with(',') && text.ends_with(",,") {
-            text.pop();
-        }
-        text
+        // Only an unset part shows as nothing, and an empty part stays unset on reading.
+        format!("{},{},{}", read.show(), write.show(), trim.show())
     }
 
     fn assign(&mut self, text: &str, ctx: &Ctx<'_>) -> Result<Option<String>, ValueError> {
