@@ -105,7 +105,7 @@ impl Filler {
     fn refill(&mut self, buf: &mut [u8], dedupe_percent: u32) {
         if dedupe_percent > 0 {
             // The high half of the product of a 64-bit draw and 100 is uniform in 0..100.
-            let draw = ((u128::from(self.choice.next()[0]) * 100) >> 64) as u32;
+            let draw = ((u128::from(self.choice.draw()[0]) * 100) >> 64) as u32;
             if draw < dedupe_percent {
                 self.random = self.last.clone();
             } else {

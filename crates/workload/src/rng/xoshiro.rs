@@ -39,7 +39,7 @@ impl Xoshiro {
 
     /// The next value of each stream.
     #[inline(always)]
-    pub fn next(&mut self) -> [u64; LANES] {
+    pub fn draw(&mut self) -> [u64; LANES] {
         let mut out = [0; LANES];
         for (lane, value) in out.iter_mut().enumerate() {
             let (s0, s1, s2, s3) = (self.s0[lane], self.s1[lane], self.s2[lane], self.s3[lane]);
@@ -61,13 +61,13 @@ impl Xoshiro {
         let (chunks, rest) = buf.as_chunks_mut::<{ LANES * 8 }>();
         for chunk in chunks {
             let (words, _) = chunk.as_chunks_mut::<8>();
-            for (word, value) in words.iter_mut().zip(state.next()) {
+            for (word, value) in words.iter_mut().zip(state.draw()) {
                 *word = value.to_le_bytes();
             }
         }
         if !rest.is_empty() {
             let mut tail = [0; LANES * 8];
-            for (word, value) in tail.as_chunks_mut::<8>().0.iter_mut().zip(state.next()) {
+            for (word, value) in tail.as_chunks_mut::<8>().0.iter_mut().zip(state.draw()) {
                 *word = value.to_le_bytes();
             }
             rest.copy_from_slice(&tail[..rest.len()]);
@@ -89,7 +89,7 @@ mod tests {
             s2: [3; LANES],
             s3: [4; LANES],
         };
-        let got: Vec<u64> = (0..4).map(|_| x.next()[5]).collect();
+        let got: Vec<u64> = (0..4).map(|_| x.draw()[5]).collect();
         assert_eq!(
             got,
             [41943041, 58720359, 3588806011781223, 3591011842654386]

@@ -1,0 +1,370 @@
+//! From a [`Spec`] to requests: the state of one worker's sequence and how it starts over.
+//!
+//! [`general`] holds every rule; [`straight`] holds short loops for the common jobs on the
+//! same state. Which one runs is decided once, here.
+
+mod check;
+mod files;
+mod general;
+mod size;
+mod straight;
+
+use crate::batch::{Batch, Fill};
+use crate::offset::Zones;
+use crate::rng::{Taus, Taus88};
+use crate::seeds::{Purpose, Seeds};
+use crate::spec::{Direction, Distribution, Generator, Spec, SpecError};
+use files::File;
+use size::Size;
+use units::Ddir;
+
+/// Makes the generator of one worker's requests. All memory it needs is allocated here.
+///
+/// # Errors
+/// A [`SpecError`] names the number that makes no sense.
+pub fn generator(spec: &Spec) -> Result<Box<dyn Fill>, SpecError> {
+    Ok(Box::new(Requests::new(spec)?))
+}
+
+/// The loops to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loop {
+    /// Uniform offsets, one size, one file, with or without a map; one direction or a mix.
+    Uniform { mixed: bool, mapped: bool },
+    /// Ascending offsets, one size, one file, one direction.
+    Ascending,
+    /// Everything else.
+    General,
+}
+
+/// Random streams; one per purpose, as in fio.
+#[derive(Clone, Debug)]
+struct Streams {
+    size: [Taus; 3],
+    mix: Taus88,
+    file: Taus,
+    offset: Taus,
+    sequential_or_random: [Taus88; 3],
+    zone: Taus88,
+}
+
+impl Streams {
+    fn new(spec: &Spec, seeds: &Seeds, wide: bool, wide_offsets: bool) -> Self {
+        let read = seeds.of(Purpose::SizeRead);
+        // A verifying read and a write that follows a trim draw the same sizes as their
+        // counterpart.
+        let write = if spec.verify {
+            read
+        } else {
+            seeds.of(Purpose::SizeWrite)
+        };
+        let trim = if spec.direction.is_trim_write() {
+            write
+        } else {
+            seeds.of(Purpose::SizeTrim)
+        };
+        let narrow = |purpose| Taus88::new(seeds.of(purpose) as u32);
+        Streams {
+            size: [read, write, trim].map(|seed| Taus::new(seed, wide)),
+            mix: narrow(Purpose::Mix),
+            file: Taus::new(seeds.of(Purpose::File), wide),
+            offset: Taus::new(seeds.of(Purpose::Offset), wide_offsets),
+            sequential_or_random: std::array::from_fn(|_| narrow(Purpose::SequentialOrRandom)),
+            zone: narrow(Purpose::Zone),
+        }
+    }
+}
+
+/// What has been issued, and where that ends.
+#[derive(Clone, Debug)]
+struct Progress {
+    /// Requests per direction, over all passes.
+    issues: [u64; 3],
+    /// Bytes per direction, over all passes.
+    bytes: [u64; 3],
+    /// Bytes of this pass.
+    pass_bytes: u64,
+    /// A pass ends here.
+    pass_limit: u64,
+    /// Everything ends here.
+    total_limit: u64,
+    /// Requests after which everything ends.
+    number_ios: u64,
+    /// Nothing more comes in this pass.
+    ended: bool,
+    /// Passes that `loops` still asks for.
+    loops_left: u64,
+}
+
+/// The state of one worker's sequence.
+#[derive(Clone, Debug)]
+struct Requests {
+    spec: Spec,
+    seeds: Seeds,
+    kind: Loop,
+    files: Vec<File>,
+    streams: Streams,
+    progress: Progress,
+    sizes: [Size; 3],
+    align: [u64; 3],
+    zones: [Option<Zones>; 3],
+    /// 64-bit streams for everything once the streams start over.
+    wide: bool,
+    /// A map is kept: blocks do not repeat in a pass.
+    mapped: bool,
+    seq_left: u32,
+    mix: general::Mix,
+    syncs: general::Syncs,
+    service: files::Service,
+    zone_bytes: u64,
+    /// `zone_bytes` modulo `zonerange`.
+    zone_phase: u64,
+}
+
+impl Requests {
+    fn new(spec: &Spec) -> Result<Self, SpecError> {
+        check::check(spec)?;
+        let seeds = Seeds::new(spec);
+        let align = align(spec);
+        let mapped = spec.direction.is_random()
+            && !spec.norandommap
+            && spec.generator != Generator::Lfsr
+            && spec.distribution == Distribution::Random
+            && (0..3).all(|d| align[d] == spec.block.0[d].min);
+        let mut files = Vec::with_capacity(spec.files.len());
+        for region in &spec.files {
+            files.push(File::new(spec, region, &seeds, align, mapped)?);
+        }
+        let asked_wide = spec.generator == Generator::Tausworthe64;
+        let outgrown = spec.generator == Generator::Auto
+            && spec.direction.is_random()
+            && files.iter().any(|file| file.blocks > u64::from(u32::MAX));
+        let sizes = std::array::from_fn(|d| Size::new(&spec.block.0[d], spec.bs_unaligned));
+        let mut new = Requests {
+            streams: Streams::new(spec, &seeds, asked_wide, asked_wide || outgrown),
+            kind: Loop::General,
+            zones: zones(spec, align)?,
+            progress: Progress::new(spec),
+            mix: general::Mix::new(spec.rwmix_read),
+            syncs: general::Syncs::new(spec.fsync, spec.fdatasync, spec.sync_file_range),
+            service: files::Service::new(spec),
+            wide: asked_wide || outgrown,
+            seq_left: 1,
+            zone_bytes: 0,
+            zone_phase: 0,
+            spec: spec.clone(),
+            seeds,
+            files,
+            sizes,
+            align,
+            mapped,
+        };
+        new.kind = new.choose();
+        Ok(new)
+    }
+
+    /// The shortest loop that has all the rules this job needs.
+    fn choose(&self) -> Loop {
+        let spec = &self.spec;
+        let direction = spec.direction;
+        let used = |d: Ddir| match d {
+            Ddir::Read => direction.reads(),
+            Ddir::Write => direction.writes(),
+            _ => direction.trims(),
+        };
+        let mut sizes = Ddir::DATA.into_iter().filter(|&d| used(d)).map(Ddir::index);
+        let first = sizes.next().unwrap_or(0);
+        let same = |d: usize| {
+            let block = &spec.block.0[d];
+            block.min == block.max && block.min == spec.block.0[first].min
+        };
+        let plain = self.files.len() == 1
+            && same(first)
+            && sizes.all(same)
+            && !direction.is_trim_write()
+            && !spec.bs_is_seq_rand
+            && spec.strided.is_none()
+            && !(direction.writes() && self.syncs.any());
+        if !plain {
+            return Loop::General;
+        }
+        if !direction.is_random() {
+            return match spec.sequence_add == 0 && !direction.is_mixed() {
+                true => Loop::Ascending,
+                false => Loop::General,
+            };
+        }
+        let uniform = spec.distribution == Distribution::Random
+            && spec.generator != Generator::Lfsr
+            && matches!(self.streams.offset, Taus::Narrow(_))
+            && spec.sequence_count == 1
+            && spec
+                .percentage_random
+                .0
+                .iter()
+                .all(|&percent| percent >= 100)
+            && (0..3).all(|d| self.align[d] == spec.block.0[d].min)
+            && spec.block.0[first].min == spec.block.0.iter().map(|b| b.min).min().unwrap_or(0);
+        match uniform && self.files[0].last[first] > 0 {
+            true => Loop::Uniform {
+                mixed: direction.is_mixed(),
+                mapped: self.mapped,
+            },
+            false => Loop::General,
+        }
+    }
+}
+
+impl Fill for Requests {
+    fn fill(&mut self, batch: &mut Batch, want: usize) -> usize {
+        batch.clear();
+        let want = want.min(Batch::CAPACITY);
+        if self.progress.ended {
+            return 0;
+        }
+        batch.n = match self.kind {
+            Loop::Uniform {
+                mixed: false,
+                mapped: false,
+            } => self.uniform::<false, false>(batch, want),
+            Loop::Uniform {
+                mixed: false,
+                mapped: true,
+            } => self.uniform::<false, true>(batch, want),
+            Loop::Uniform {
+                mixed: true,
+                mapped: false,
+            } => self.uniform::<true, false>(batch, want),
+            Loop::Uniform {
+                mixed: true,
+                mapped: true,
+            } => self.uniform::<true, true>(batch, want),
+            Loop::Ascending => self.ascending(batch, want),
+            Loop::General => self.general(batch, want),
+        };
+        // What ended the pass ends it for good: asking again could draw on.
+        self.progress.ended = batch.n < want;
+        batch.n
+    }
+
+    fn restart(&mut self) {
+        let spec = &self.spec;
+        self.progress.ended = false;
+        self.progress.pass_bytes = 0;
+        self.zone_bytes = 0;
+        self.zone_phase = 0;
+        self.mix.restart();
+        self.service
+            .restart(spec.time_based || spec.loops > 1 || spec.verify);
+        for file in &mut self.files {
+            file.close();
+        }
+        if spec.randrepeat && !spec.randseed_given {
+            self.streams = Streams::new(spec, &self.seeds, self.wide, self.wide);
+        }
+    }
+
+    fn more(&mut self) -> bool {
+        if self.spec.time_based {
+            return true;
+        }
+        if self.progress.loops_left > 0 {
+            self.progress.loops_left -= 1;
+            return true;
+        }
+        self.progress
+            .more(&self.spec, self.files.iter().all(File::is_done))
+    }
+}
+
+impl Progress {
+    fn new(spec: &Spec) -> Self {
+        let wanted = if spec.io_size > 0 {
+            spec.io_size
+        } else {
+            spec.size
+        };
+        let loops = spec.loops.max(1);
+        let may_exceed_size = (spec.direction.writes()
+            && spec.direction.is_random()
+            && (spec.norandommap || spec.distribution != Distribution::Random))
+            || (spec.direction.is_mixed() && !spec.direction.is_random() && !spec.verify);
+        let mut pass_limit = if may_exceed_size {
+            spec.size.max(spec.io_size)
+        } else {
+            spec.size
+        };
+        let mut number_ios = spec.number_ios.saturating_mul(loops);
+        if spec.direction.is_trim_write() {
+            pass_limit = pass_limit.saturating_add(wanted.saturating_mul(loops));
+            number_ios = number_ios.saturating_mul(2);
+        }
+        Progress {
+            issues: [0; 3],
+            bytes: [0; 3],
+            pass_bytes: 0,
+            pass_limit,
+            total_limit: wanted.saturating_mul(loops),
+            number_ios: if number_ios == 0 {
+                u64::MAX
+            } else {
+                number_ios
+            },
+            ended: false,
+            loops_left: loops,
+        }
+    }
+
+    /// Bytes that count against `io_size`: in the trim-write modes only what is written.
+    #[inline]
+    fn counted(&self, direction: Direction) -> u64 {
+        let [read, written, trimmed] = self.bytes;
+        match direction {
+            Direction::ReadWrite | Direction::RandReadWrite => read + written,
+            _ if direction.writes() => written,
+            _ if direction.reads() => read,
+            _ => trimmed,
+        }
+    }
+
+    /// fio's rule after the loops are used up: what is left must be worth a request.
+    fn more(&self, spec: &Spec, all_done: bool) -> bool {
+        if self.issues.iter().sum::<u64>() >= self.number_ios {
+            return false;
+        }
+        let limit = if spec.io_size > 0 {
+            spec.io_size
+        } else {
+            spec.size
+        };
+        let issued: u64 = self.bytes.iter().sum();
+        let largest = spec
+            .block
+            .0
+            .iter()
+            .map(|block| block.max)
+            .max()
+            .unwrap_or(0);
+        issued < limit && limit - issued >= largest && !(all_done && spec.io_size == 0)
+    }
+}
+
+/// Alignment of random offsets per direction: `blockalign`, else the smallest block size.
+fn align(spec: &Spec) -> [u64; 3] {
+    std::array::from_fn(|d| match spec.block_align.0[d] {
+        align if align > 0 && spec.direction.is_random() => align,
+        _ => spec.block.0[d].min,
+    })
+}
+
+fn zones(spec: &Spec, align: [u64; 3]) -> Result<[Option<Zones>; 3], SpecError> {
+    let mut zones = [None, None, None];
+    for (d, zone) in zones.iter_mut().enumerate() {
+        *zone = match &spec.distribution {
+            Distribution::Zoned(shares) => Zones::percent(&shares.0[d])?,
+            Distribution::ZonedAbs(shares) => Zones::bytes(&shares.0[d], align[d])?,
+            _ => None,
+        };
+    }
+    Ok(zones)
+}
