@@ -22,31 +22,25 @@ pub fn errno_text(errno: i32) -> String {
 pub fn io_error(files: &[File], io: &Io, errno: i32) -> Failure {
     let file = files.get(usize::from(io.file));
     let name = file.map_or_else(|| "(no file)".into(), |file| file.path().display().to_string());
-    Failure {
-        errno,
-        message: format!(
-            "io_u error on file {name}: {}: {} offset={}, buflen={}",
-            errno_text(errno),
-            io.ddir.name(),
-            io.offset,
-            io.len
-        ),
-        place: "io_u error".into(),
-    }
+    let message = format!(
+        "io_u error on file {name}: {}: {} offset={}, buflen={}",
+        errno_text(errno),
+        io.ddir.name(),
+        io.offset,
+        io.len
+    );
+    Failure::new(errno, "io_u error", message)
 }
 
 /// Waiting for completions failed.
 pub fn reap_error(errno: i32) -> Failure {
-    Failure {
-        errno,
-        message: format!("waiting for completions: {}", errno_text(errno)),
-        place: "get_events".into(),
-    }
+    Failure::new(errno, "get_events", format!("waiting for completions: {}", errno_text(errno)))
 }
 
 /// A step around the I/O failed.
-pub fn step(what: impl Into<String>, error: &std::io::Error) -> Failure {
+#[track_caller]
+pub fn step(what: impl AsRef<str>, error: &std::io::Error) -> Failure {
     let errno = error.raw_os_error().unwrap_or(crate::hot::EIO);
-    let what = what.into();
-    Failure { errno, message: format!("{what}: {}", errno_text(errno)), place: what }
+    let what = what.as_ref();
+    Failure::new(errno, what, format!("{what}: {}", errno_text(errno)))
 }

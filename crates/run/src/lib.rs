@@ -1,1 +1,22 @@
+//! Workers and the loops they run: requests through an engine into statistics.
+//!
+//! `crew` keeps time and collects, `worker` is one thread, `hot` holds the only loops, `live` is
+//! the memory the two sides share. A worker that fails is a result, not a panic.
 #![forbid(unsafe_code)]
+
+mod crew;
+pub mod failure;
+mod hot;
+mod live;
+mod pace;
+mod place;
+mod report;
+mod rich;
+mod sampler;
+mod stats;
+mod targets;
+mod wait;
+mod worker;
+
+pub use crew::{Crew, Ended, Intervals, Observer, Remote, View, WorkerView};
+pub use live::Phase;

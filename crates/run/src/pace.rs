@@ -3,7 +3,7 @@
 //! All arithmetic is on totals since the start, so that rounding never accumulates and a worker
 //! that fell behind catches up, as with fio.
 
-use crate::failure::{ETIMEDOUT, errno_text};
+use crate::failure::ETIMEDOUT;
 use crate::hot::{EIO, Gate};
 use plan::model;
 use result::Failure;
@@ -148,15 +148,9 @@ impl Pace {
             && limit > 0
             && lat_ns > limit
         {
-            return Err(Failure {
-                errno: ETIMEDOUT,
-                message: format!(
-                    "latency of {} usec exceeds specified max ({} usec)",
-                    lat_ns / 1000,
-                    limit / 1000
-                ),
-                place: "max_latency".into(),
-            });
+            let (took, most) = (lat_ns / 1000, limit / 1000);
+            let message = format!("latency of {took} usec exceeds specified max ({most} usec)");
+            return Err(Failure::new(ETIMEDOUT, "max_latency", message));
         }
         self.check_minimum(ddir, now, clock, live)
     }
@@ -188,11 +182,8 @@ impl Pace {
         if got >= wanted {
             return Ok(());
         }
-        Err(Failure {
-            errno: EIO,
-            message: format!("rate_min={wanted} {unit} not met, got {got} {unit}: {}", errno_text(EIO)),
-            place: "check_min_rate".into(),
-        })
+        let message = format!("rate_min={wanted} {unit} not met, got {got} {unit}");
+        Err(Failure::new(EIO, "check_min_rate", message))
     }
 }
 

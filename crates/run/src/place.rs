@@ -22,13 +22,12 @@ pub fn take(worker: &Worker) -> Result<(), Failure> {
         process::set_affinity(&cpus).map_err(|e| step("cpu_set_affinity", &e))?;
     }
     if let Some((mode, nodes)) = &place.memory {
-        let nodes: Vec<usize> = nodes.iter().map(|node| *node as usize).collect();
         let policy = match mode {
             MemoryMode::Default => numa::Policy::Default,
             MemoryMode::Local => numa::Policy::Local,
-            MemoryMode::Prefer => numa::Policy::Prefer(nodes.first().copied().unwrap_or(0)),
-            MemoryMode::Bind => numa::Policy::Bind(nodes),
-            MemoryMode::Interleave => numa::Policy::Interleave(nodes),
+            MemoryMode::Prefer => numa::Policy::Prefer(nodes.first().copied()),
+            MemoryMode::Bind => numa::Policy::Bind(nodes.clone()),
+            MemoryMode::Interleave => numa::Policy::Interleave(nodes.clone()),
         };
         numa::set_policy(&policy).map_err(|e| step("set_mempolicy", &e))?;
     }

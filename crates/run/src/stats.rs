@@ -69,7 +69,7 @@ impl Stats {
         let verifies = worker.verify.is_some();
         Stats {
             classes: PerDdir::from_fn(|ddir| {
-                let used = worker.requests.uses(ddir) || (verifies && ddir == Ddir::Read);
+                let used = worker.uses(ddir) || (verifies && ddir == Ddir::Read);
                 classes(used && !measured.reduced)
             }),
             sync: SyncStats::default(),

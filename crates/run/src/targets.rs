@@ -4,7 +4,7 @@ use crate::failure::step;
 use crate::worker::open_failure;
 use plan::model::{Memory, Target, TargetKind, Worker};
 use result::Failure;
-use sys::file::{Durability, File, Hint, Open};
+use sys::file::{File, Hint};
 use sys::pages::{Kind, Pool};
 use units::Ddir;
 
@@ -13,28 +13,13 @@ pub fn open(worker: &Worker) -> Result<Vec<File>, Failure> {
     if worker.targets.iter().all(|target| target.kind == TargetKind::None) {
         return Ok(Vec::new());
     }
-    let access = &worker.access;
-    let durability = match (access.sync, access.dsync) {
-        (true, _) => Durability::Full,
-        (false, true) => Durability::Data,
-        (false, false) => Durability::Lazy,
-    };
-    let how = Open {
-        read: access.read,
-        write: access.write,
-        create: access.create,
-        direct: access.direct,
-        durability,
-        no_access_time: true,
-        ..Open::default()
-    };
     sys::process::raise_open_files();
-    worker.targets.iter().map(|target| open_one(worker, target, how)).collect()
+    worker.targets.iter().map(|target| open_one(worker, target)).collect()
 }
 
-fn open_one(worker: &Worker, target: &Target, how: Open) -> Result<File, Failure> {
+fn open_one(worker: &Worker, target: &Target) -> Result<File, Failure> {
     let access = &worker.access;
-    let file = File::open(&target.path, how).map_err(|e| {
+    let file = File::open(&target.path, target.how(access)).map_err(|e| {
         let mut failure = open_failure(&target.path, &e);
         if access.direct && e.raw_os_error() == Some(22) {
             failure.message += " (the file system may not support direct=1)";
@@ -97,7 +82,7 @@ pub fn pool(worker: &Worker, depth: u32) -> Result<Pool, Failure> {
 /// Smallest block of any direction in use, bytes.
 pub fn smallest_block(worker: &Worker) -> u32 {
     let blocks = &worker.requests.block;
-    let used = |ddir: &Ddir| worker.requests.uses(*ddir);
+    let used = |ddir: &Ddir| worker.uses(*ddir);
     let smallest = Ddir::DATA.iter().filter(|d| used(d)).map(|d| blocks[*d].min).min();
     smallest.unwrap_or(4096) as u32
 }

@@ -69,26 +69,42 @@ pub struct Outcome {
     pub usage: Usage,
 }
 
-/// Runs a worker on the calling thread, from placement to report.
-pub fn run(worker: &model::Worker, shared: &Shared) -> Outcome {
-    let mut outcome = Outcome {
-        stats: Stats::new(worker, engine::caps(worker.engine.kind).sync_at(worker.depth.iodepth)),
-        pid: sys::process::thread_id(),
-        started_ms: epoch_ms(),
-        io_ns: 0,
-        verify_ns: 0,
-        total_ns: 0,
-        usage: Usage::default(),
-    };
+impl Outcome {
+    /// Nothing was done yet.
+    fn new(worker: &model::Worker) -> Self {
+        let sync = engine::registry::caps(worker.engine.kind).sync_at(worker.depth.iodepth);
+        Outcome {
+            stats: Stats::new(worker, sync),
+            pid: sys::process::thread_id(),
+            started_ms: epoch_ms(),
+            io_ns: 0,
+            verify_ns: 0,
+            total_ns: 0,
+            usage: Usage::default(),
+        }
+    }
+
+    /// A worker that could not even start.
+    pub fn failed(worker: &model::Worker, failure: Failure) -> Self {
+        let mut outcome = Outcome::new(worker);
+        outcome.stats.failure = Some(failure);
+        outcome
+    }
+}
+
+/// Runs a worker on the calling thread, from placement to report. `announce` tells the crew that
+/// it is ready, successfully or not; then it waits for the gate.
+pub fn run(worker: &model::Worker, shared: &Shared, announce: &dyn Fn()) -> Outcome {
+    let mut outcome = Outcome::new(worker);
     shared.live.enter(Phase::Created);
     let prepared = place::take(worker).and_then(|()| targets::open(worker));
     match prepared {
         Ok(files) => {
-            let start = Start { worker, shared, files, outcome: &mut outcome };
-            engine::dispatch(worker.engine.kind, start);
+            let start = Start { worker, shared, announce, files, outcome: &mut outcome };
+            engine::registry::dispatch(worker.engine.kind, start);
         }
         Err(failure) => {
-            shared.live.enter(Phase::Ready);
+            announce();
             shared.start.pass();
             outcome.stats.failure = Some(failure);
         }
@@ -106,6 +122,7 @@ pub fn epoch_ms() -> u64 {
 struct Start<'a> {
     worker: &'a model::Worker,
     shared: &'a Shared,
+    announce: &'a dyn Fn(),
     files: Vec<sys::file::File>,
     outcome: &'a mut Outcome,
 }
@@ -114,9 +131,9 @@ impl Visitor for Start<'_> {
     type Out = ();
 
     fn visit<E: Engine>(self) {
-        let Start { worker, shared, files, outcome } = self;
+        let Start { worker, shared, announce, files, outcome } = self;
         let prepared = prepare::<E>(worker, files);
-        shared.live.enter(Phase::Ready);
+        announce();
         shared.start.pass();
         let (engine, filler, fill) = match prepared {
             Ok(parts) => parts,
@@ -144,10 +161,8 @@ fn prepare<E: Engine>(
     worker: &model::Worker,
     files: Vec<sys::file::File>,
 ) -> Result<Prepared<E>, Failure> {
-    let options = engine::parse_options::<E>(&worker.engine.options).map_err(|error| Failure {
-        errno: 22,
-        message: error.to_string(),
-        place: "engine options".into(),
+    let options = engine::parse_options::<E>(&worker.engine.options).map_err(|error| {
+        Failure::new(22, "engine options", error.to_string())
     })?;
     let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
     let mut pool = targets::pool(worker, depth)?;
@@ -173,15 +188,11 @@ fn prepare<E: Engine>(
         priority: 0,
         sync_range_flags: worker.access.sync_range_flags,
     };
-    let engine = E::start(setup).map_err(|error| Failure {
-        errno: error.errno().unwrap_or(22),
-        message: error.to_string(),
-        place: "engine init".into(),
+    let engine = E::start(setup).map_err(|error| {
+        Failure::new(error.errno().unwrap_or(22), "engine init", error.to_string())
     })?;
-    let fill = workload::generator(&worker.requests).map_err(|error| Failure {
-        errno: 22,
-        message: error.to_string(),
-        place: "init_random_map".into(),
+    let fill = workload::generator(&worker.requests).map_err(|error| {
+        Failure::new(22, "init_random_map", error.to_string())
     })?;
     Ok((engine, filler, fill))
 }

@@ -1,0 +1,520 @@
+//! The timekeeper of a run: starts workers by stage, tells them when to measure and when to
+//! stop, samples their counters, and collects what they leave behind. Workers never wait for it.
+
+use crate::live::{Phase, order};
+use crate::report::{self, Account};
+use crate::sampler::Sampler;
+use crate::stats::Stats;
+use crate::worker::{self, Outcome, Shared};
+use plan::model::{ExitScope, Plan, Worker};
+use result::{Failure, Job, Run, SCHEMA_VERSION};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use sys::clock::monotonic_ns;
+use units::PerDdir;
+
+/// Stack of a worker's thread, bytes: loops do not recurse and keep nothing large on it.
+const STACK_BYTES: usize = 512 << 10;
+/// How long a running report waits for the workers' own copies.
+const SNAPSHOT_WAIT: Duration = Duration::from_millis(40);
+
+/// What the crew hears from workers and from outside.
+pub(crate) enum Event {
+    /// A worker is ready to start.
+    Ready(usize),
+    /// A worker is over.
+    Done(usize, Box<Outcome>),
+    /// Stop everything: the signal's number, or 0.
+    Stop(i32),
+    /// Give a running report.
+    Report,
+}
+
+/// Orders from outside, usable from any thread.
+#[derive(Clone)]
+pub struct Remote(Sender<Event>);
+
+impl Remote {
+    /// Ends the run early; `signal` is remembered.
+    pub fn stop(&self, signal: i32) {
+        // A run that is over needs no order.
+        let _ = self.0.send(Event::Stop(signal));
+    }
+
+    /// Asks for a running report.
+    pub fn report(&self) {
+        let _ = self.0.send(Event::Report);
+    }
+}
+
+/// What a run shows while it lasts.
+pub trait Observer {
+    /// The state of all workers; called at the status interval and when a worker ends.
+    fn status(&mut self, view: &View<'_>);
+    /// A running report.
+    fn report(&mut self, run: Run);
+    /// A worker failed.
+    fn failed(&mut self, worker: &Worker, pid: u32, failure: &Failure);
+}
+
+/// State of all workers at one moment.
+pub struct View<'a> {
+    /// Nanoseconds since the start of the run.
+    pub elapsed_ns: u64,
+    /// One entry per worker, in thread order.
+    pub workers: Vec<WorkerView<'a>>,
+}
+
+/// State of one worker.
+pub struct WorkerView<'a> {
+    /// Its plan.
+    pub plan: &'a Worker,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Completed I/Os, warm-up included.
+    pub ios: PerDdir<u64>,
+    /// Moved bytes, warm-up included.
+    pub bytes: PerDdir<u64>,
+    /// Nanoseconds since its start; 0 before.
+    pub running_ns: u64,
+}
+
+/// How often a run shows itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Intervals {
+    /// Status calls; `None` for none.
+    pub status_ns: Option<u64>,
+    /// Running reports; `None` for none.
+    pub report_ns: Option<u64>,
+}
+
+/// A run before it starts.
+pub struct Crew {
+    sender: Sender<Event>,
+    inbox: Receiver<Event>,
+}
+
+impl Default for Crew {
+    fn default() -> Self {
+        Crew::new()
+    }
+}
+
+/// How a run ended.
+pub struct Ended {
+    /// The document, without device and host facts.
+    pub run: Run,
+    /// Signal that ended it early, if any.
+    pub signal: Option<i32>,
+}
+
+enum State {
+    Pending,
+    Starting,
+    Running,
+    Done(Box<Outcome>),
+    /// Never started because the run was ended.
+    Skipped,
+}
+
+struct Member<'a> {
+    plan: &'a Worker,
+    shared: Arc<Shared>,
+    state: State,
+    thread: Option<std::thread::Thread>,
+    started_ns: u64,
+    ended_ns: u64,
+    measuring: bool,
+    sampler: Sampler,
+    last: Option<Stats>,
+}
+
+struct Session<'a, 'o> {
+    plan: &'a Plan,
+    members: Vec<Member<'a>>,
+    genesis_ns: u64,
+    observer: &'o mut dyn Observer,
+    signal: Option<i32>,
+}
+
+impl Crew {
+    /// A crew that has not started.
+    pub fn new() -> Self {
+        let (sender, inbox) = channel();
+        Crew { sender, inbox }
+    }
+
+    /// A handle to end the run from elsewhere.
+    pub fn remote(&self) -> Remote {
+        Remote(self.sender.clone())
+    }
+
+    /// Runs the plan to its end.
+    pub fn run(self, plan: &Plan, intervals: Intervals, observer: &mut dyn Observer) -> Ended {
+        let genesis_ns = monotonic_ns();
+        let members = plan.workers.iter().map(Member::new).collect();
+        let mut session = Session { plan, members, genesis_ns, observer, signal: None };
+        let mut next_status = intervals.status_ns.map(|every| genesis_ns + every);
+        let mut next_report = intervals.report_ns.map(|every| genesis_ns + every);
+        std::thread::scope(|scope| {
+            loop {
+                session.start_due(scope, &self.sender);
+                if session.over() {
+                    break;
+                }
+                let mut wake = session.next_ns();
+                for due in [next_status, next_report].into_iter().flatten() {
+                    wake = wake.min(due);
+                }
+                let wait = Duration::from_nanos(wake.saturating_sub(monotonic_ns()));
+                match self.inbox.recv_timeout(wait) {
+                    Ok(event) => session.hear(event),
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                }
+                let now = monotonic_ns();
+                session.keep_time(now);
+                if let (Some(due), Some(every)) = (next_status, intervals.status_ns)
+                    && now >= due
+                {
+                    session.show(now);
+                    next_status = Some(now + every);
+                }
+                if let (Some(due), Some(every)) = (next_report, intervals.report_ns)
+                    && now >= due
+                {
+                    session.report_running();
+                    next_report = Some(due + every);
+                }
+            }
+        });
+        session.show(monotonic_ns());
+        let partial = session.signal.is_some();
+        Ended { run: session.document(partial), signal: session.signal }
+    }
+}
+
+impl<'a> Member<'a> {
+    fn new(plan: &'a Worker) -> Self {
+        Member {
+            plan,
+            shared: Arc::default(),
+            state: State::Pending,
+            thread: None,
+            started_ns: 0,
+            ended_ns: 0,
+            measuring: false,
+            sampler: Sampler::default(),
+            last: None,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.state, State::Done(_) | State::Skipped)
+    }
+
+    fn give(&self, order: u32) {
+        self.shared.live.give(order);
+        if let Some(thread) = &self.thread {
+            thread.unpark();
+        }
+    }
+
+    /// Moments at which the worker must be told something: measure, stop.
+    fn deadlines(&self) -> (Option<u64>, Option<u64>) {
+        let limits = &self.plan.limits;
+        let measured_from = self.started_ns + limits.ramp_ns;
+        let measure = (limits.ramp_ns > 0 && !self.measuring).then_some(measured_from);
+        let stop = (limits.runtime_ns > 0).then(|| measured_from + limits.runtime_ns);
+        (measure, stop)
+    }
+}
+
+impl<'a> Session<'a, '_> {
+    fn over(&self) -> bool {
+        self.members.iter().all(Member::is_over)
+    }
+
+    /// Starts every worker whose turn has come.
+    fn start_due<'scope>(
+        &mut self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        sender: &Sender<Event>,
+    ) where
+        'a: 'scope,
+    {
+        let now = monotonic_ns();
+        let stage = self.members.iter().filter(|m| !m.is_over()).map(|m| m.plan.stage).min();
+        for index in 0..self.members.len() {
+            let member = &self.members[index];
+            let due = matches!(member.state, State::Pending)
+                && Some(member.plan.stage) == stage
+                && now >= self.genesis_ns + member.plan.limits.start_delay_ns
+                && !self.waits(member.plan);
+            if due {
+                self.start(index, scope, sender);
+            }
+        }
+    }
+
+    /// Does a `wait_for` hold the worker back?
+    fn waits(&self, worker: &Worker) -> bool {
+        worker.wait_for.as_ref().is_some_and(|name| {
+            self.members.iter().any(|m| &m.plan.name == name && m.plan.name != worker.name && !m.is_over())
+        })
+    }
+
+    fn start<'scope>(
+        &mut self,
+        index: usize,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        sender: &Sender<Event>,
+    ) where
+        'a: 'scope,
+    {
+        let member = &mut self.members[index];
+        let (plan, shared) = (member.plan, Arc::clone(&member.shared));
+        let (ready, done) = (sender.clone(), sender.clone());
+        let spawned = std::thread::Builder::new()
+            .name(plan.name.chars().take(15).collect())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, move || {
+                let announce = || drop(ready.send(Event::Ready(index)));
+                let outcome = worker::run(plan, &shared, &announce);
+                // The crew waits for every worker it started.
+                drop(done.send(Event::Done(index, Box::new(outcome))));
+            });
+        match spawned {
+            Ok(handle) => {
+                member.thread = Some(handle.thread().clone());
+                member.state = State::Starting;
+            }
+            Err(error) => {
+                let failure = crate::failure::step("start a worker thread", &error);
+                self.observer.failed(plan, 0, &failure);
+                member.state = State::Done(Box::new(Outcome::failed(plan, failure)));
+            }
+        }
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Ready(index) => {
+                self.members[index].shared.live.enter(Phase::Ready);
+                self.open_gates();
+            }
+            Event::Done(index, outcome) => self.finish(index, outcome),
+            Event::Stop(signal) => {
+                self.signal.get_or_insert(signal);
+                for member in &mut self.members {
+                    match member.state {
+                        State::Pending => member.state = State::Skipped,
+                        _ => member.give(order::STOP),
+                    }
+                }
+            }
+            Event::Report => self.report_running(),
+        }
+    }
+
+    /// Lets the workers of a stage go together, once all that were started are ready.
+    fn open_gates(&mut self) {
+        let starting = |m: &&mut Member<'_>| matches!(m.state, State::Starting);
+        let waiting = self.members.iter_mut().filter(starting);
+        let ready = waiting.map(|m| m.shared.live.phase() == Phase::Ready);
+        if !ready.into_iter().all(|r| r) {
+            return;
+        }
+        let now = monotonic_ns();
+        for member in self.members.iter_mut().filter(starting) {
+            let measured = &member.plan.measured;
+            let windows = if measured.samples {
+                (measured.bw_window_ns, measured.iops_window_ns)
+            } else {
+                (0, 0)
+            };
+            member.sampler = Sampler::new(windows.0, windows.1, now);
+            member.started_ns = now;
+            member.measuring = member.plan.limits.ramp_ns == 0;
+            member.state = State::Running;
+            member.shared.start.open();
+        }
+    }
+
+    fn finish(&mut self, index: usize, outcome: Box<Outcome>) {
+        let member = &mut self.members[index];
+        member.ended_ns = monotonic_ns();
+        member.thread = None;
+        let plan = member.plan;
+        let failed = outcome.stats.failure.is_some();
+        if let Some(failure) = &outcome.stats.failure {
+            self.observer.failed(plan, outcome.pid, failure);
+        }
+        let was_starting = matches!(member.state, State::Starting);
+        member.state = State::Done(outcome);
+        if was_starting {
+            self.open_gates();
+        }
+        let lifecycle = &plan.lifecycle;
+        if let Some(scope) = lifecycle.exitall {
+            self.stop_scope(plan, scope);
+        } else if lifecycle.exitall_on_error && failed {
+            self.stop_scope(plan, ExitScope::All);
+        }
+    }
+
+    fn stop_scope(&mut self, origin: &Worker, scope: ExitScope) {
+        for member in &mut self.members {
+            let inside = match scope {
+                ExitScope::Group => member.plan.group == origin.group,
+                ExitScope::Stage => member.plan.stage == origin.stage,
+                ExitScope::All => true,
+            };
+            match (inside, &member.state) {
+                (false, _) => {}
+                (true, State::Pending) => member.state = State::Skipped,
+                (true, _) => member.give(order::STOP),
+            }
+        }
+    }
+
+    /// Gives the orders and takes the samples that are due.
+    fn keep_time(&mut self, now: u64) {
+        for member in &mut self.members {
+            if !matches!(member.state, State::Running) {
+                continue;
+            }
+            let (measure, stop) = member.deadlines();
+            let (ios, bytes) = (member.shared.live.ios(), member.shared.live.bytes());
+            if measure.is_some_and(|at| now >= at) {
+                member.measuring = true;
+                member.give(order::MEASURE);
+                member.sampler.restart(now, ios, bytes);
+            }
+            if member.measuring {
+                member.sampler.tick(now, ios, bytes);
+            }
+            if stop.is_some_and(|at| now >= at) {
+                member.give(order::STOP);
+            }
+        }
+    }
+
+    /// The next moment at which something is due.
+    fn next_ns(&self) -> u64 {
+        let mut next = u64::MAX;
+        let now = monotonic_ns();
+        for member in &self.members {
+            match member.state {
+                State::Pending => {
+                    let start = self.genesis_ns + member.plan.limits.start_delay_ns;
+                    if start > now {
+                        next = next.min(start);
+                    }
+                }
+                State::Running => {
+                    let (measure, stop) = member.deadlines();
+                    // An order that was given needs no second one.
+                    let stop = stop.filter(|at| *at > now);
+                    let sample = member.sampler.due_ns().filter(|_| member.measuring);
+                    for due in [measure, stop, sample].into_iter().flatten() {
+                        next = next.min(due);
+                    }
+                }
+                State::Starting | State::Done(_) | State::Skipped => {}
+            }
+        }
+        next.min(now + 1_000_000_000)
+    }
+
+    fn show(&mut self, now: u64) {
+        let workers = self.members.iter().map(|member| WorkerView {
+            plan: member.plan,
+            phase: match member.state {
+                State::Skipped => Phase::Done,
+                _ => member.shared.live.phase(),
+            },
+            ios: member.shared.live.ios(),
+            bytes: member.shared.live.bytes(),
+            running_ns: match (member.started_ns, member.ended_ns) {
+                (0, _) => 0,
+                (start, 0) => now.saturating_sub(start),
+                (start, end) => end - start,
+            },
+        });
+        let view = View { elapsed_ns: now - self.genesis_ns, workers: workers.collect() };
+        self.observer.status(&view);
+    }
+
+    /// Asks the running workers for copies of their statistics and shows the report.
+    fn report_running(&mut self) {
+        let running = |m: &&mut Member<'_>| matches!(m.state, State::Running);
+        for member in self.members.iter_mut().filter(running) {
+            member.give(order::SNAPSHOT);
+        }
+        let until = std::time::Instant::now() + SNAPSHOT_WAIT;
+        loop {
+            let mut missing = false;
+            for member in self.members.iter_mut().filter(running) {
+                let taken = member.shared.snapshot.lock().ok().and_then(|mut copy| copy.take());
+                match taken {
+                    Some(stats) => member.last = Some(stats),
+                    None => missing |= member.shared.live.orders() & order::SNAPSHOT != 0,
+                }
+            }
+            if !missing || std::time::Instant::now() >= until {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let run = self.document(true);
+        self.observer.report(run);
+    }
+
+    /// The document as of now.
+    fn document(&self, partial: bool) -> Run {
+        Run {
+            schema: SCHEMA_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+            finished_ms: worker::epoch_ms(),
+            global_options: self.plan.global_options.clone(),
+            jobs: self.members.iter().map(|member| self.job(member)).collect(),
+            notes: self.plan.notes.clone(),
+            partial,
+            ..Run::default()
+        }
+    }
+
+    fn job(&self, member: &Member<'_>) -> Job {
+        let now = monotonic_ns();
+        let blank;
+        let (stats, outcome) = match (&member.state, &member.last) {
+            (State::Done(outcome), _) => (&outcome.stats, Some(outcome)),
+            (_, Some(stats)) => (stats, None),
+            _ => {
+                blank = Stats::new(member.plan, false);
+                (&blank, None)
+            }
+        };
+        let started = member.started_ns > 0;
+        let ran_ns = if started { now - member.started_ns } else { 0 };
+        let measured_ns = ran_ns.saturating_sub(member.plan.limits.ramp_ns);
+        let known = outcome.is_some() || member.last.is_some();
+        let zero = PerDdir::default();
+        let end_ns = if outcome.is_some() { member.ended_ns } else { now };
+        report::job(&Account {
+            worker: member.plan,
+            stats,
+            ios: if known { member.shared.live.ios() } else { zero },
+            bytes: if known { member.shared.live.bytes() } else { zero },
+            pid: outcome.map_or(0, |o| o.pid),
+            started_ms: outcome.map_or_else(worker::epoch_ms, |o| o.started_ms),
+            io_ns: outcome.map_or(measured_ns, |o| o.io_ns),
+            verify_ns: outcome.map_or(0, |o| o.verify_ns),
+            total_ns: outcome.map_or(measured_ns, |o| o.total_ns),
+            elapsed_ns: end_ns.saturating_sub(self.genesis_ns),
+            usage: outcome.map_or_else(Default::default, |o| report::usage(&o.usage)),
+            sampled: &member.sampler.sampled,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! What a worker counted becomes its part of the document.
+
+use crate::sampler::Sampled;
+use crate::stats::Stats;
+use measure::{BatchMap, DepthMap, Latency};
+use plan::model::Worker;
+use result::{Direction, Job, Usage};
+use units::{Ddir, PerDdir};
+
+/// Everything known about one worker at one moment.
+pub struct Account<'a> {
+    /// Its plan.
+    pub worker: &'a Worker,
+    /// Its statistics.
+    pub stats: &'a Stats,
+    /// Live counters, warm-up included.
+    pub ios: PerDdir<u64>,
+    /// Live counters, warm-up included.
+    pub bytes: PerDdir<u64>,
+    /// Thread id.
+    pub pid: u32,
+    /// Wall-clock start, milliseconds since the epoch.
+    pub started_ms: u64,
+    /// Duration of I/O passes, nanoseconds.
+    pub io_ns: u64,
+    /// Duration of read-back passes, nanoseconds.
+    pub verify_ns: u64,
+    /// Start to end of the worker, nanoseconds.
+    pub total_ns: u64,
+    /// Start of the run to the end of the worker, nanoseconds.
+    pub elapsed_ns: u64,
+    /// CPU cost.
+    pub usage: Usage,
+    /// Sampled rates.
+    pub sampled: &'a Sampled,
+}
+
+fn ms_up(ns: u64) -> u64 {
+    ns.div_ceil(1_000_000)
+}
+
+/// The job entry of the document.
+pub fn job(account: &Account<'_>) -> Job {
+    let Account { worker, stats, .. } = account;
+    let sync = engine::registry::caps(worker.engine.kind).sync_at(worker.depth.iodepth);
+    let dirs = PerDdir::from_fn(|ddir| direction(account, ddir, sync));
+    let (depth, submit, complete) = maps(stats, &dirs, sync);
+    let mut reporting = worker.reporting.clone();
+    reporting.has_slat &= !sync;
+    let failure = stats.failure.clone();
+    Job {
+        name: worker.name.clone(),
+        description: worker.description.clone(),
+        number: worker.number,
+        group: worker.group,
+        members: 1,
+        pid: account.pid,
+        started_ms: account.started_ms,
+        elapsed_s: account.elapsed_ns.div_ceil(1_000_000_000),
+        failure,
+        total_errors: stats.errors,
+        first_error: stats.first_error,
+        options: worker.options.clone(),
+        reporting,
+        dirs,
+        sync: stats.sync.clone(),
+        runtime_ms: account.total_ns / 1_000_000,
+        usage: account.usage,
+        depth,
+        submit,
+        complete,
+        coarse: stats.coarse(&worker.measured),
+        target: worker.target,
+        ..Job::default()
+    }
+}
+
+fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
+    let Account { worker, stats, .. } = account;
+    let measured = &worker.measured;
+    let classes = &stats.classes[ddir];
+    let kept = |wanted: bool, class: &Latency| if wanted { class.clone() } else { Latency::default() };
+    let clat = kept(measured.clat, &classes.clat);
+    let lat = if sync { sync_lat(worker, &classes.clat) } else { classes.lat.clone() };
+    let ios = account.ios[ddir] - stats.base_ios[ddir];
+    let bytes = account.bytes[ddir] - stats.base_bytes[ddir];
+    let odd = &stats.odd[ddir];
+    let mut runtime_ns = 0;
+    if ios > 0 {
+        if worker.uses(ddir) {
+            runtime_ns += account.io_ns;
+        }
+        if ddir == Ddir::Read {
+            runtime_ns += account.verify_ns;
+        }
+    }
+    Direction {
+        bytes,
+        issued: if sync { ios + odd.failed } else { stats.issued[ddir] },
+        ios,
+        short: odd.short,
+        dropped: 0,
+        runtime_ms: ms_up(runtime_ns),
+        slat: kept(measured.slat && !sync, &classes.slat),
+        clat,
+        lat: kept(measured.lat, &lat),
+        bw: account.sampled.bw[ddir],
+        iops: account.sampled.iops[ddir],
+        cache_hits: None,
+    }
+}
+
+/// For a synchronous engine the total latency is the completion latency; its bins are kept only
+/// where percentiles of it are wanted.
+fn sync_lat(worker: &Worker, clat: &Latency) -> Latency {
+    let histogram = worker.reporting.lat_percentiles.then(|| clat.histogram.clone()).flatten();
+    Latency { moments: clat.moments, histogram }
+}
+
+/// Depth and batch maps; with a synchronous engine every I/O is a submission and a reap of one.
+fn maps(stats: &Stats, dirs: &PerDdir<Direction>, sync: bool) -> (DepthMap, BatchMap, BatchMap) {
+    if !sync {
+        return (stats.depth, stats.submit, stats.complete);
+    }
+    let calls = dirs.0.iter().map(|d| d.issued).sum::<u64>() + stats.sync.ios;
+    let mut depth = DepthMap::default();
+    depth.0[0] = calls;
+    let mut batches = BatchMap { calls, ..BatchMap::default() };
+    batches.slots[1] = calls;
+    (depth, batches, batches)
+}
+
+/// CPU cost as the document holds it.
+pub fn usage(usage: &sys::process::Usage) -> Usage {
+    Usage {
+        user_us: usage.user_us,
+        system_us: usage.system_us,
+        context_switches: usage.context_switches,
+        major_faults: usage.major_faults,
+        minor_faults: usage.minor_faults,
+    }
+}

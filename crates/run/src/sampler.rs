@@ -1,0 +1,129 @@
+//! Bandwidth and IOPS sampled by the crew from the workers' live counters.
+
+use measure::Samples;
+use units::PerDdir;
+
+/// Sampled rates of one worker.
+#[derive(Clone, Debug, Default)]
+pub struct Sampled {
+    /// KiB/s.
+    pub bw: PerDdir<Samples>,
+    /// I/Os per second.
+    pub iops: PerDdir<Samples>,
+}
+
+/// One quantity sampled at one interval.
+#[derive(Clone, Debug, Default)]
+struct Track {
+    every_ns: u64,
+    last_ns: u64,
+    seen: PerDdir<u64>,
+}
+
+impl Track {
+    /// Rates per second since the last sample if the window is over; a direction that did not
+    /// move gives no sample.
+    fn sample(&mut self, now_ns: u64, counters: PerDdir<u64>) -> PerDdir<Option<u64>> {
+        let spent_ms = now_ns.saturating_sub(self.last_ns) / 1_000_000;
+        if self.every_ns == 0 || now_ns < self.due_ns() || spent_ms == 0 {
+            return PerDdir::default();
+        }
+        self.last_ns = now_ns;
+        PerDdir::from_fn(|ddir| {
+            let moved = counters[ddir] - self.seen[ddir];
+            self.seen[ddir] = counters[ddir];
+            (moved > 0).then(|| (u128::from(moved) * 1000 / u128::from(spent_ms)) as u64)
+        })
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.last_ns.saturating_add(self.every_ns)
+    }
+}
+
+/// Samples one worker.
+#[derive(Clone, Debug, Default)]
+pub struct Sampler {
+    bw: Track,
+    iops: Track,
+    /// What was sampled.
+    pub sampled: Sampled,
+}
+
+impl Sampler {
+    /// Samples at these windows from `now_ns` on; 0 samples nothing.
+    pub fn new(bw_window_ns: u64, iops_window_ns: u64, now_ns: u64) -> Self {
+        let track = |every_ns| Track { every_ns, last_ns: now_ns, seen: PerDdir::default() };
+        Sampler {
+            bw: track(bw_window_ns),
+            iops: track(iops_window_ns),
+            sampled: Sampled::default(),
+        }
+    }
+
+    /// Forgets everything and starts anew with these counters (end of the warm-up).
+    pub fn restart(&mut self, now_ns: u64, ios: PerDdir<u64>, bytes: PerDdir<u64>) {
+        (self.bw.last_ns, self.bw.seen) = (now_ns, bytes);
+        (self.iops.last_ns, self.iops.seen) = (now_ns, ios);
+        self.sampled = Sampled::default();
+    }
+
+    /// Takes the samples that are due.
+    pub fn tick(&mut self, now_ns: u64, ios: PerDdir<u64>, bytes: PerDdir<u64>) {
+        for (ddir, rate) in self.bw.sample(now_ns, bytes).iter() {
+            if let Some(rate) = rate {
+                self.sampled.bw[ddir].add(rate / 1024);
+            }
+        }
+        for (ddir, rate) in self.iops.sample(now_ns, ios).iter() {
+            if let Some(rate) = rate {
+                self.sampled.iops[ddir].add(*rate);
+            }
+        }
+    }
+
+    /// When the next sample is due; `None` when nothing is sampled.
+    pub fn due_ns(&self) -> Option<u64> {
+        let tracks = [&self.bw, &self.iops];
+        tracks.into_iter().filter(|t| t.every_ns > 0).map(Track::due_ns).min()
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Ddir;
+
+    fn only(ddir: Ddir, value: u64) -> PerDdir<u64> {
+        let mut counters = PerDdir::default();
+        counters[ddir] = value;
+        counters
+    }
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn rates_come_from_differences_and_silence_is_no_sample() {
+        let mut sampler = Sampler::new(500 * MS, 500 * MS, 0);
+        sampler.tick(499 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20));
+        assert_eq!(sampler.sampled.bw[Ddir::Read].n, 0);
+        sampler.tick(500 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20));
+        sampler.tick(1000 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20));
+        sampler.tick(1600 * MS, only(Ddir::Read, 16), only(Ddir::Read, 16 << 20));
+        let (bw, iops) = (sampler.sampled.bw[Ddir::Read], sampler.sampled.iops[Ddir::Read]);
+        assert_eq!((bw.n, bw.min, bw.max), (2, 10240, 20480));
+        assert_eq!((iops.n, iops.min, iops.max), (2, 10, 20));
+        assert_eq!(sampler.sampled.bw[Ddir::Write].n, 0);
+    }
+
+    #[test]
+    fn the_warm_up_leaves_no_trace() {
+        let mut sampler = Sampler::new(500 * MS, 0, 0);
+        sampler.tick(500 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30));
+        sampler.restart(700 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30));
+        assert_eq!(sampler.due_ns(), Some(1200 * MS));
+        sampler.tick(1200 * MS, only(Ddir::Read, 2), only(Ddir::Read, (1 << 30) + (1 << 19)));
+        assert_eq!(sampler.sampled.bw[Ddir::Read].max, 1024);
+    }
+}
