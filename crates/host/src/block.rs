@@ -1,7 +1,7 @@
 //! Block devices: identity, size, and how they are stacked on each other.
 
 use crate::root::{attribute, names};
-use crate::{Mounts, Root};
+use crate::{Mount, Mounts, Root};
 use std::fmt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -218,19 +218,16 @@ pub fn below_path(root: &Root, mounts: &Mounts, path: &Path) -> Vec<BlockDevice>
     let Some(mount) = mount.filter(|mount| mount.source.starts_with("/dev/")) else {
         return Vec::new();
     };
+    below_source(root, &mount)
+}
+
+/// The block devices that `mount` was made from: its source, or all members of its btrfs.
+pub fn below_source(root: &Root, mount: &Mount) -> Vec<BlockDevice> {
     let Some(device) = BlockDevice::by_path(root, Path::new(&mount.source)) else {
         return Vec::new();
     };
-    let members = if mount.fs_type == "btrfs" {
-        btrfs_members(root, &device.name)
-    } else {
-        vec![]
-    };
-    if members.is_empty() {
-        vec![device]
-    } else {
-        members
-    }
+    let members = if mount.fs_type == "btrfs" { btrfs_members(root, &device.name) } else { vec![] };
+    if members.is_empty() { vec![device] } else { members }
 }
 
 fn btrfs_members(root: &Root, name: &str) -> Vec<BlockDevice> {

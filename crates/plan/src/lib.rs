@@ -3,9 +3,13 @@
 //! derived sizes, clones and groups are settled here, and impossible jobs are refused here.
 #![forbid(unsafe_code)]
 
+pub mod guard;
+pub mod layout;
 pub mod model;
+mod names;
+mod regions;
 
 pub use model::{
-    Access, Buffers, Depth, Engine, ErrorPolicy, Lifecycle, Limits, Logs, Measured, Memory, Pace,
-    Placement, Plan, Target, TargetKind, Think, Worker,
+    Access, Buffers, Depth, Description, Engine, ErrorPolicy, Lifecycle, Limits, Logs, Measured,
+    Memory, Pace, Placement, Plan, Target, TargetKind, Think, Worker,
 };

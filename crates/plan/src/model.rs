@@ -1,9 +1,12 @@
 //! The plan: numbers only, one [`Worker`] per clone, in the order of thread numbers.
 
+use crate::guard::WritePermit;
+use crate::layout::Layout;
 use engine::EngineKind;
 use result::{LatencyTarget, Options, Reporting};
 use std::path::PathBuf;
 use std::sync::Arc;
+use sys::file::Durability;
 use units::{Ddir, PerDdir};
 
 /// Everything `run` needs.
@@ -11,6 +14,8 @@ use units::{Ddir, PerDdir};
 pub struct Plan {
     /// Workers in order of thread number.
     pub workers: Vec<Worker>,
+    /// Files to make before the run, in order; see [`layout::make`](crate::layout::make).
+    pub layouts: Vec<Layout>,
     /// Options that held for all jobs, for the document.
     pub global_options: Options,
     /// Remarks for people about the plan.
@@ -38,6 +43,8 @@ pub struct Worker {
     pub wait_for: Option<String>,
     /// `thread=1`: only changes the banner, every worker is a thread.
     pub threaded: bool,
+    /// The line that announces the job.
+    pub display: Description,
     /// The job's own options, for the document.
     pub options: Options,
     /// How to report it.
@@ -72,6 +79,34 @@ pub struct Worker {
     pub target: LatencyTarget,
     /// Verification, when the job verifies.
     pub verify: Option<Verify>,
+}
+
+/// What the line that announces a job says besides name and group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// `rw` as fio prints it.
+    pub rw: &'static str,
+    /// Smallest and largest block of each direction, bytes.
+    pub block: PerDdir<(u64, u64)>,
+    /// `bs_is_seq_rand`: the sizes are for sequential and random requests.
+    pub seq_rand: bool,
+    /// Engine name.
+    pub engine: &'static str,
+    /// `iodepth` as asked for.
+    pub iodepth: u32,
+}
+
+impl Worker {
+    /// Does the job's `rw` ask for I/Os of this direction?
+    pub fn uses(&self, ddir: Ddir) -> bool {
+        let direction = self.requests.direction;
+        match ddir {
+            Ddir::Read => direction.reads(),
+            Ddir::Write => direction.writes(),
+            Ddir::Trim => direction.trims(),
+            Ddir::Sync | Ddir::DataSync | Ddir::SyncFileRange => false,
+        }
+    }
 }
 
 /// Engine and its private options as given; already checked against the engine's table.
@@ -130,6 +165,30 @@ pub struct Target {
     pub size_bytes: u64,
     /// Layout wrote or extended this file.
     pub created: bool,
+    /// The guard's permission; present on every target of a job that writes or trims.
+    pub permit: Option<WritePermit>,
+}
+
+impl Target {
+    /// How to open this target for the run. Without a permit it is opened for reading only,
+    /// whatever `access` asks for.
+    pub fn how(&self, access: &Access) -> sys::file::Open {
+        let durability = match (access.sync, access.dsync) {
+            (true, _) => Durability::Full,
+            (false, true) => Durability::Data,
+            (false, false) => Durability::Lazy,
+        };
+        let write = access.write && self.permit.is_some();
+        sys::file::Open {
+            read: access.read || !write,
+            write,
+            create: access.create && write,
+            direct: access.direct,
+            durability,
+            no_access_time: true,
+            ..sys::file::Open::default()
+        }
+    }
 }
 
 /// How targets are opened.
@@ -158,7 +217,7 @@ pub struct Access {
     pub atomic: bool,
     /// `write_hint` as the kernel's number.
     pub write_hint: Option<u64>,
-    /// Flags of `sync_file_range`.
+    /// Flag bits of `sync_file_range`.
     pub sync_range_flags: u32,
 }
 
@@ -400,7 +459,7 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// True when the end of a write phase flushes files.
+    /// True when files are flushed at the end of a pass.
     pub fn syncs_at_end(&self) -> bool {
         self.end_fsync || self.end_syncfs || self.fsync_on_close
     }
