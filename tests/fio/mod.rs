@@ -1,0 +1,10 @@
+//! The fio personality: its command line, job files, streams, signals, and its refusals.
+
+mod bad_input;
+mod command_line;
+mod devices;
+mod information;
+mod job_files;
+mod output;
+mod scripts;
+mod signals;

@@ -1,0 +1,7 @@
+//! The installed fio and this one, given the same words, must say the same.
+
+mod compare;
+mod invocations;
+mod offsets;
+mod seeds;
+mod selftest;
