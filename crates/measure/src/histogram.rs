@@ -2,6 +2,7 @@
 
 use crate::bucket::{BINS, bin_index, bin_value};
 use crate::coarse::{CUT, Coarse, EDGES_NS};
+use crate::rank::wanted;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// fio's default `percentile_list`.
@@ -78,31 +79,25 @@ impl Histogram {
 
     /// Values in nanoseconds at each of `percentiles` (ascending, 0..=100).
     ///
-    /// A percentile p is the value of the first bin whose cumulative count reaches
-    /// ceil(p * N / 100), fio's rule. Empty when nothing was counted.
+    /// A percentile p is the value of the first bin whose cumulative count reaches p * N / 100,
+    /// fio's rule, in fio's arithmetic. Empty when nothing was counted.
     pub fn percentiles(&self, percentiles: &[f64]) -> Vec<u64> {
         let total = self.count();
         if total == 0 {
             return Vec::new();
         }
-        let mut out = Vec::with_capacity(percentiles.len());
-        let mut cumulative = 0u64;
         let mut index = 0usize;
-        cumulative += self.bins[0];
-        for &p in percentiles {
-            let wanted = p / 100.0 * total as f64;
-            while (cumulative as f64) < wanted && index + 1 < BINS {
-                index += 1;
-                cumulative += self.bins[index];
-            }
+        let mut cumulative = self.bins[0];
+        let value_at = |percentile: &f64| {
             // A share of zero wants the smallest value seen, not an empty bin.
-            while cumulative == 0 && index + 1 < BINS {
+            let wanted = wanted(*percentile, total).max(1);
+            while cumulative < wanted && index + 1 < BINS {
                 index += 1;
                 cumulative += self.bins[index];
             }
-            out.push(bin_value(index));
-        }
-        out
+            bin_value(index)
+        };
+        percentiles.iter().map(value_at).collect()
     }
 
     /// The coarse table, exact.
@@ -174,7 +169,7 @@ mod tests {
             values.sort_unstable();
             let got = histogram.percentiles(&DEFAULT_PERCENTILES);
             for (p, shown) in DEFAULT_PERCENTILES.iter().zip(got) {
-                let rank = (p / 100.0 * values.len() as f64).ceil().max(1.0) as usize;
+                let rank = wanted(*p, values.len() as u64) as usize;
                 let exact = values[rank - 1];
                 prop_assert!(shown.abs_diff(exact) as f64 <= exact as f64 / 128.0);
             }

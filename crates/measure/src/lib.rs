@@ -10,6 +10,7 @@ mod depth;
 mod histogram;
 mod latency;
 mod moments;
+mod rank;
 mod samples;
 
 pub use bucket::{BINS, bin_index, bin_value};

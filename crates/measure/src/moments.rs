@@ -71,11 +71,11 @@ impl Moments {
         }
         let n = u128::from(self.n);
         let sum = u128::from(self.sum);
-        // sum^2 / n split so that the product cannot overflow and loses less than one unit.
-        let centred = self
-            .squares
-            .saturating_sub(sum / n * sum + sum % n * sum / n);
-        (centred as f64 / (self.n - 1) as f64).sqrt()
+        // sum^2 / n, split so that the product cannot overflow, and its fractional part.
+        let rest = sum % n * sum;
+        let whole = self.squares.saturating_sub(sum / n * sum + rest / n);
+        let centred = whole as f64 - (rest % n) as f64 / self.n as f64;
+        (centred.max(0.0) / (self.n - 1) as f64).sqrt()
     }
 }
 
@@ -83,6 +83,14 @@ impl Moments {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn small_values_keep_their_fraction() {
+        let mut m = Moments::default();
+        m.add(1, 1);
+        m.add(2, 1);
+        assert!((m.stddev() - 0.5f64.sqrt()).abs() < 1e-12);
+    }
 
     proptest! {
         #[test]
