@@ -13,7 +13,7 @@ pub(crate) fn wanted(percentile: f64, total: u64) -> u64 {
     // The quotient keeps at least 114 bits; what the division leaves over only matters as
     // "more than nothing".
     let scaled = u128::from(fraction) << 74;
-    let quotient = scaled / 100 | u128::from(scaled % 100 != 0);
+    let quotient = (scaled / 100) | u128::from(scaled % 100 != 0);
     let (share, shift) = round_64(quotient);
     let (product, more) = round_64(u128::from(share) * u128::from(total));
     ceil_scaled(product, exponent - 74 + shift + more)
@@ -22,7 +22,7 @@ pub(crate) fn wanted(percentile: f64, total: u64) -> u64 {
 /// A normal float as `fraction * 2^exponent` with a 53-bit fraction.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
-    let fraction = bits & ((1 << 52) - 1) | 1 << 52;
+    let fraction = (bits & ((1 << 52) - 1)) | (1 << 52);
     (fraction, ((bits >> 52) & 0x7ff) as i32 - 1075)
 }
 
