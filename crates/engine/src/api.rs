@@ -5,6 +5,7 @@
 //! [`Io::rest`]. Between `queue` and the hand-out of its result a slot's buffer belongs to the
 //! engine: [`Engine::slot_mut`] panics for such a slot if the kernel may be using it.
 
+use option::OptionSet;
 use std::io;
 use sys::file::File;
 use sys::pages::Pool;
@@ -121,7 +122,8 @@ pub struct Setup<'a, O> {
     pub options: &'a O,
     /// Most requests between `queue` and result at any time; slots are below this.
     pub depth: u32,
-    /// The open files requests refer to. Empty for a diskless engine.
+    /// The open files requests refer to; empty for a diskless engine. Files that are written to
+    /// are open for reading too, which `mmap` needs.
     pub files: Vec<File>,
     /// The buffers, at least `depth` slots. Slots may hold data to be written.
     pub pool: Pool,
@@ -141,6 +143,31 @@ pub struct Setup<'a, O> {
     pub priority: u16,
     /// Flag bits for [`Ddir::SyncFileRange`].
     pub sync_range_flags: u32,
+}
+
+impl<O> Setup<'_, O> {
+    /// A setup with nothing special: for tests and self-checks.
+    pub fn plain(options: &O, depth: u32, files: Vec<File>, pool: Pool) -> Setup<'_, O> {
+        Setup {
+            options,
+            depth,
+            files,
+            pool,
+            direct: false,
+            atomic: false,
+            reads: true,
+            writes: true,
+            random: false,
+            min_len: 4096,
+            priority: 0,
+            sync_range_flags: 0,
+        }
+    }
+}
+
+option::options! {
+    /// No options of its own.
+    pub struct NoOptions {}
 }
 
 /// Why an engine could not start, as one line for the user.
@@ -180,7 +207,7 @@ impl EngineError {
 /// A way to reach a device. One value belongs to one worker and stays on its thread.
 pub trait Engine: Sized {
     /// The engine's own options.
-    type Options: Default + std::fmt::Debug;
+    type Options: OptionSet + std::fmt::Debug;
     /// Name as `ioengine=` takes it.
     const NAME: &'static str;
     /// Further names for the same engine.

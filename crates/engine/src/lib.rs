@@ -4,10 +4,18 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
-mod inline;
+pub mod direct;
+pub mod inline;
+pub mod io_uring;
+pub mod libaio;
+pub mod mmap;
 pub mod null;
 pub mod psync;
+pub mod pvsync;
+pub mod pvsync2;
 pub mod registry;
+pub mod sync;
+pub mod vsync;
 
-pub use api::{Caps, Engine, EngineError, Io, Queued, Setup};
-pub use registry::{EngineKind, Visitor};
+pub use api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+pub use registry::{EngineKind, UnknownEngine, Visitor};

@@ -3,7 +3,7 @@
 //! As in fio: at depth 1 a request completes inside `queue`. Deeper, it is staged, a commit moves
 //! the batch, and until that batch has been reaped nothing further is taken.
 
-use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
 use std::io;
 use sys::file::File;
 use sys::pages::Pool;
@@ -20,12 +20,8 @@ pub struct Null {
     next: usize,
 }
 
-/// No options.
-#[derive(Clone, Debug, Default)]
-pub struct Options {}
-
 impl Engine for Null {
-    type Options = Options;
+    type Options = NoOptions;
     const NAME: &'static str = "null";
     const HELP: &'static str = "Moves no data; measures the cost of the tool itself";
     const CAPS: Caps = Caps {
@@ -36,7 +32,7 @@ impl Engine for Null {
         ..Caps::NONE
     };
 
-    fn start(setup: Setup<'_, Options>) -> Result<Self, EngineError> {
+    fn start(setup: Setup<'_, NoOptions>) -> Result<Self, EngineError> {
         let depth = setup.depth as usize;
         Ok(Null {
             pool: setup.pool,
@@ -79,7 +75,7 @@ impl Engine for Null {
 
     #[inline]
     fn reap(&mut self, max: u32, mut done: impl FnMut(u32, i32)) -> u32 {
-        let end = self.ready.len().min(self.next + max as usize);
+        let end = self.ready.len().min(self.next.saturating_add(max as usize));
         for &(slot, result) in &self.ready[self.next..end] {
             done(slot, result);
         }

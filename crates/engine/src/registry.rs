@@ -1,6 +1,8 @@
 //! The list of engines. A new engine is one file and one line here.
 
 use crate::api::{Caps, Engine};
+use option::{EngineTable, OptionSet, State, ValueError};
+use units::KbBase;
 
 /// Work that is generic over the engine; [`dispatch`] runs it for one chosen by name.
 pub trait Visitor {
@@ -15,7 +17,7 @@ macro_rules! engines {
         /// An engine that is built in.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum EngineKind { $(
-            #[doc = concat!("See `", stringify!($engine), "`.")]
+            #[doc = concat!("[`", stringify!($engine), "`].")]
             $kind
         ),* }
 
@@ -23,6 +25,8 @@ macro_rules! engines {
             /// All engines, in the order of the list.
             pub const ALL: &'static [EngineKind] = &[$(EngineKind::$kind),*];
         }
+
+        const BUILT_IN: &[EngineTable] = &[$(table::<$engine>()),*];
 
         /// Runs `visitor` for the engine `kind` names: the one place where a run's code is
         /// specialised.
@@ -33,18 +37,331 @@ macro_rules! engines {
 }
 
 engines! {
-    Null => crate::null::Null,
+    Sync => crate::sync::Sync,
     Psync => crate::psync::Psync,
+    Vsync => crate::vsync::Vsync,
+    Pvsync => crate::pvsync::Pvsync,
+    Pvsync2 => crate::pvsync2::Pvsync2,
+    Libaio => crate::libaio::Libaio,
+    Uring => crate::io_uring::Uring,
+    Mmap => crate::mmap::Mmap,
+    Null => crate::null::Null,
 }
 
-/// What an engine can do.
-pub fn caps(kind: EngineKind) -> Caps {
-    struct Get;
-    impl Visitor for Get {
-        type Out = Caps;
-        fn visit<E: Engine>(self) -> Caps {
-            E::CAPS
+const fn table<E: Engine>() -> EngineTable {
+    EngineTable {
+        name: E::NAME,
+        aliases: E::ALIASES,
+        help: E::HELP,
+        defs: <E::Options as OptionSet>::DEFS,
+        state: State::Works,
+    }
+}
+
+const fn absent(name: &'static str, help: &'static str, reason: &'static str) -> EngineTable {
+    EngineTable {
+        name,
+        aliases: &[],
+        help,
+        defs: &[],
+        state: State::Refused(reason),
+    }
+}
+
+const fn later(name: &'static str, help: &'static str) -> EngineTable {
+    EngineTable {
+        name,
+        aliases: &[],
+        help,
+        defs: &[],
+        state: State::Later("not built yet"),
+    }
+}
+
+const LIBRARY: &str = "needs a library that Assay does not link";
+const HARDWARE: &str = "needs hardware that Assay does not drive";
+const PLATFORM: &str = "belongs to another operating system";
+
+/// fio's engines that are not built in.
+const ABSENT: &[EngineTable] = &[
+    later("io_uring_cmd", "NVMe commands through io_uring"),
+    later("posixaio", "aio_read and aio_write of the C library"),
+    later("cpuio", "Burns CPU time instead of doing I/O"),
+    later("exec", "Runs a program beside the other jobs"),
+    later("net", "Sends and receives over a socket"),
+    later("netsplice", "As net, with splice"),
+    later("splice", "Moves data with splice and vmsplice"),
+    later("filecreate", "Creates files"),
+    later("filestat", "Looks files up"),
+    later("filedelete", "Deletes files"),
+    later("dircreate", "Creates directories"),
+    later("dirstat", "Looks directories up"),
+    later("dirdelete", "Deletes directories"),
+    later("falloc", "Allocates and punches holes"),
+    later("ftruncate", "Changes file sizes"),
+    later("page_fault", "Touches anonymous memory"),
+    later("e4defrag", "Defragments ext4 files"),
+    later("sg", "SCSI generic commands"),
+    later("mtd", "Raw flash"),
+    later("nbd", "Network block device"),
+    later("http", "WebDAV, S3 and Swift"),
+    later("libzbc", "Zoned block devices through libzbc"),
+    absent("rbd", "Ceph block devices", LIBRARY),
+    absent("rados", "Ceph objects", LIBRARY),
+    absent("nfs", "NFS through libnfs", LIBRARY),
+    absent("libiscsi", "iSCSI through libiscsi", LIBRARY),
+    absent("rdma", "RDMA verbs", HARDWARE),
+    absent("libpmem", "Persistent memory through libpmem", HARDWARE),
+    absent("pmemblk", "Persistent memory blocks", HARDWARE),
+    absent(
+        "dev-dax",
+        "Persistent memory as a character device",
+        HARDWARE,
+    ),
+    absent("gfapi", "GlusterFS", LIBRARY),
+    absent("gfapi_async", "GlusterFS, asynchronous", LIBRARY),
+    absent("libhdfs", "Hadoop file system", LIBRARY),
+    absent("ime_psync", "DDN IME", LIBRARY),
+    absent("ime_psyncv", "DDN IME, vectored", LIBRARY),
+    absent("ime_aio", "DDN IME, asynchronous", LIBRARY),
+    absent("dfs", "DAOS", LIBRARY),
+    absent("libcufile", "GPUDirect storage", HARDWARE),
+    absent("libhipfile", "ROCm file I/O", HARDWARE),
+    absent("libblkio", "libblkio drivers", LIBRARY),
+    absent("xnvme", "xNVMe", LIBRARY),
+    absent(
+        "cpp_null",
+        "fio's example of an engine in C++",
+        "it is an example for fio's plugins",
+    ),
+    absent("windowsaio", "Windows asynchronous I/O", PLATFORM),
+    absent("solarisaio", "Solaris asynchronous I/O", PLATFORM),
+    absent("guasi", "GUASI asynchronous system calls", PLATFORM),
+    absent(
+        "external",
+        "An engine in a shared object",
+        "fio's plugins are built against fio",
+    ),
+];
+
+/// Why a name is no engine one can use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownEngine {
+    /// fio has it, this does not.
+    #[error("ioengine={name}: not supported ({reason})")]
+    Absent {
+        /// As typed.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Nobody has it.
+    #[error("ioengine={name}: no such engine{}", .nearest.map_or(String::new(),
+        |nearest| format!("; did you mean `{nearest}`?")))]
+    Unknown {
+        /// As typed.
+        name: String,
+        /// The nearest name of an engine that is built in.
+        nearest: Option<&'static str>,
+    },
+}
+
+impl EngineKind {
+    /// The engine called `name`, also by an alias. A trailing blank is no part of the name.
+    pub fn parse(name: &str) -> Result<EngineKind, UnknownEngine> {
+        let name = name.trim();
+        let is = |table: &&EngineTable| table.name == name || table.aliases.contains(&name);
+        if let Some(at) = BUILT_IN.iter().position(|table| is(&table)) {
+            return Ok(EngineKind::ALL[at]);
+        }
+        let plugin = name.starts_with("external:") || name.contains('/');
+        let wanted = if plugin { "external" } else { name };
+        if let Some(table) = ABSENT.iter().find(|table| table.name == wanted)
+            && let State::Later(reason) | State::Refused(reason) = table.state
+        {
+            return Err(UnknownEngine::Absent {
+                name: name.to_owned(),
+                reason,
+            });
+        }
+        let names = BUILT_IN
+            .iter()
+            .flat_map(|t| t.aliases.iter().copied().chain([t.name]));
+        Err(UnknownEngine::Unknown {
+            name: name.to_owned(),
+            nearest: option::closest(name, names),
+        })
+    }
+
+    /// Name as `ioengine=` takes it.
+    pub fn name(self) -> &'static str {
+        self.table().name
+    }
+
+    /// Names, help and options.
+    pub fn table(self) -> &'static EngineTable {
+        &BUILT_IN[self as usize]
+    }
+
+    /// What the engine can do.
+    pub fn caps(self) -> Caps {
+        struct Get;
+        impl Visitor for Get {
+            type Out = Caps;
+            fn visit<E: Engine>(self) -> Caps {
+                E::CAPS
+            }
+        }
+        dispatch(self, Get)
+    }
+}
+
+/// All engines that are known: those built in, then those refused by name.
+pub fn tables() -> impl Iterator<Item = &'static EngineTable> {
+    BUILT_IN.iter().chain(ABSENT)
+}
+
+/// Why an engine's options were not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptionError {
+    /// The engine has no such option.
+    #[error("{engine} has no option `{name}`{}", .nearest.map_or(String::new(),
+        |nearest| format!("; did you mean `{nearest}`?")))]
+    Unknown {
+        /// The engine.
+        engine: &'static str,
+        /// As typed.
+        name: String,
+        /// The engine's nearest option.
+        nearest: Option<&'static str>,
+    },
+    /// The value is wrong.
+    #[error("{name}: {source}")]
+    Value {
+        /// The option.
+        name: String,
+        /// What is wrong.
+        #[source]
+        source: ValueError,
+    },
+}
+
+/// An engine's options set from text: pairs of name and value, `None` where only the name was
+/// typed. Returns the options and notes on how values were read.
+pub fn options_from<E: Engine>(
+    pairs: &[(&str, Option<&str>)],
+    kb_base: KbBase,
+) -> Result<(E::Options, Vec<String>), OptionError> {
+    let mut options = E::Options::default();
+    let mut notes = Vec::new();
+    for &(name, value) in pairs {
+        match options.set_named(name, value, kb_base) {
+            Some(Ok(note)) => notes.extend(note.map(|note| format!("{name}: {note}"))),
+            Some(Err(source)) => {
+                return Err(OptionError::Value {
+                    name: name.to_owned(),
+                    source,
+                });
+            }
+            None => {
+                let names = <E::Options as OptionSet>::DEFS.iter().map(|def| def.name);
+                let nearest = option::closest(name, names);
+                let name = name.to_owned();
+                return Err(OptionError::Unknown {
+                    engine: E::NAME,
+                    name,
+                    nearest,
+                });
+            }
         }
     }
-    dispatch(kind, Get)
+    Ok((options, notes))
+}
+
+/// Checks an engine's options as [`options_from`] would set them; returns the notes.
+pub fn check_options(
+    kind: EngineKind,
+    pairs: &[(&str, Option<&str>)],
+    kb_base: KbBase,
+) -> Result<Vec<String>, OptionError> {
+    struct Check<'a>(&'a [(&'a str, Option<&'a str>)], KbBase);
+    impl Visitor for Check<'_> {
+        type Out = Result<Vec<String>, OptionError>;
+        fn visit<E: Engine>(self) -> Self::Out {
+            options_from::<E>(self.0, self.1).map(|(_, notes)| notes)
+        }
+    }
+    dispatch(kind, Check(pairs, kb_base))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_aliases_lead_to_engines() {
+        for &kind in EngineKind::ALL {
+            assert_eq!(EngineKind::parse(kind.name()), Ok(kind));
+        }
+        for name in ["aio", "linuxaio", "libaio "] {
+            assert_eq!(EngineKind::parse(name), Ok(EngineKind::Libaio));
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_options_sound() {
+        let names = tables().flat_map(|t| t.aliases.iter().chain([&t.name]));
+        let mut seen = std::collections::BTreeSet::new();
+        for name in names {
+            assert!(seen.insert(*name), "{name} is listed twice");
+        }
+        for table in tables() {
+            assert!(!table.help.is_empty(), "{}", table.name);
+            let defs: Vec<_> = table.defs.iter().collect();
+            assert_eq!(
+                option::problems(&defs),
+                Vec::<String>::new(),
+                "{}",
+                table.name
+            );
+        }
+    }
+
+    #[test]
+    fn other_names_are_refused_with_a_reason() {
+        let text = |name| EngineKind::parse(name).unwrap_err().to_string();
+        assert_eq!(
+            text("libaoi"),
+            "ioengine=libaoi: no such engine; did you mean `libaio`?"
+        );
+        assert_eq!(text("zzzzzzzz"), "ioengine=zzzzzzzz: no such engine");
+        assert_eq!(
+            text("rbd"),
+            format!("ioengine=rbd: not supported ({LIBRARY})")
+        );
+        assert!(text("external:/tmp/x.so").contains("plugins"));
+        assert!(text("posixaio").contains("not built yet"));
+    }
+
+    #[test]
+    fn options_are_checked_by_engine() {
+        let check = |kind, name, value| {
+            check_options(kind, &[(name, value)], KbBase::Binary).map_err(|e| e.to_string())
+        };
+        assert_eq!(check(EngineKind::Uring, "hipri", None), Ok(vec![]));
+        assert_eq!(
+            check(EngineKind::Uring, "nonvectored", Some("0")),
+            Ok(vec![])
+        );
+        assert!(check(EngineKind::Uring, "nonvectored", Some("2")).is_err());
+        assert!(check(EngineKind::Libaio, "cmdprio_percentage", Some("10")).is_err());
+        assert_eq!(
+            check(EngineKind::Uring, "fixedbuf", None).unwrap_err(),
+            "io_uring has no option `fixedbuf`; did you mean `fixedbufs`?"
+        );
+        assert_eq!(
+            check(EngineKind::Psync, "hipri", None).unwrap_err(),
+            "psync has no option `hipri`"
+        );
+    }
 }

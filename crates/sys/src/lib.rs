@@ -5,11 +5,14 @@
 //! `std::io::Error` with the kernel's errno, so that callers can print and compare them.
 #![allow(unsafe_code)]
 
+pub mod aio;
 pub mod clock;
 pub mod file;
+pub mod mapping;
 pub mod numa;
 pub mod pages;
 pub mod process;
+pub mod ring;
 pub mod transfer;
 pub mod tsc;
 

@@ -135,8 +135,9 @@ impl Pool {
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.slot_bytes) }
     }
 
-    /// Several different slots at once, for vectored transfers: calls `f` with each slot's first
-    /// `len` bytes in order. Panics on a repeated slot, a missing slot or a length beyond it.
+    /// The address of a slot's bytes `at..at + len`. Panics if there is no such slot or the range
+    /// leaves it.
+    #[inline]
     pub(crate) fn part_address(&self, slot: u32, at: u32, len: u32) -> NonNull<u8> {
         let (at, len) = (at as usize, len as usize);
         assert!(
@@ -146,16 +147,6 @@ impl Pool {
         );
         // SAFETY: at <= slot_bytes, so the result is inside the slot or one past its end.
         unsafe { self.slot_address(slot).add(at) }
-    }
-
-    /// The whole range of slots, for registering it with a ring.
-    pub(crate) fn extent(&self) -> (NonNull<u8>, usize) {
-        (self.base, self.stride * self.count as usize)
-    }
-
-    /// Distance between slots in bytes.
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
     }
 
     #[inline]

@@ -1,13 +1,18 @@
 //! Synchronous transfers: one request, one system call, result as the engines want it.
 //!
-//! All results are bytes moved, or `-errno`. Nothing here is unsafe: slices go straight to
-//! rustix.
+//! All results are bytes moved, or `-errno`.
+//!
+//! Invariant of the unsafe blocks (vectored transfers over several slots): every iovec was made
+//! from a checked part of a pool that is borrowed for the whole call, exclusively if the kernel
+//! writes to it.
 
 use crate::file::File;
 use crate::outcome;
+use crate::pages::Pool;
 use rustix::fs::SeekFrom;
 use rustix::io::ReadWriteFlags;
 use std::io::{IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd};
 
 /// `RWF_HIPRI`: poll for the completion.
 pub const RWF_HIPRI: u32 = 0x01;
@@ -86,4 +91,62 @@ pub fn pwritev2(file: &File, buffer: &[u8], offset: u64, flags: u32) -> i32 {
         offset,
         flags,
     ))
+}
+
+/// Part of a slot in a gathered transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The slot.
+    pub slot: u32,
+    /// First byte within the slot.
+    pub at: u32,
+    /// Bytes.
+    pub len: u32,
+}
+
+/// Most parts the kernel takes in one call.
+pub const MOST_PARTS: usize = 1024;
+
+/// `readv` at the file's position into parts of slots, in order.
+pub fn read_parts(file: &File, pool: &mut Pool, parts: &[Part]) -> i32 {
+    with_iovecs(pool, parts, |iovecs, count| {
+        // SAFETY: `count` iovecs point into `pool`, which is borrowed exclusively.
+        unsafe { libc::readv(file.as_fd().as_raw_fd(), iovecs, count) }
+    })
+}
+
+/// `writev` at the file's position from parts of slots, in order.
+pub fn write_parts(file: &File, pool: &Pool, parts: &[Part]) -> i32 {
+    with_iovecs(pool, parts, |iovecs, count| {
+        // SAFETY: `count` iovecs point into `pool`, which is borrowed; the kernel only reads.
+        unsafe { libc::writev(file.as_fd().as_raw_fd(), iovecs, count) }
+    })
+}
+
+/// Builds the iovecs on the stack. Panics on more than [`MOST_PARTS`] parts or a part that leaves
+/// its slot.
+fn with_iovecs(
+    pool: &Pool,
+    parts: &[Part],
+    call: impl FnOnce(*const libc::iovec, libc::c_int) -> isize,
+) -> i32 {
+    let none = libc::iovec {
+        iov_base: std::ptr::null_mut(),
+        iov_len: 0,
+    };
+    let mut iovecs = [none; MOST_PARTS];
+    let used = &mut iovecs[..parts.len()];
+    for (iovec, part) in used.iter_mut().zip(parts) {
+        let base = pool.part_address(part.slot, part.at, part.len);
+        *iovec = libc::iovec {
+            iov_base: base.as_ptr().cast(),
+            iov_len: part.len as usize,
+        };
+    }
+    match call(used.as_ptr(), parts.len() as libc::c_int) {
+        -1 => -std::io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EIO),
+        moved => moved as i32,
+    }
 }

@@ -75,7 +75,7 @@ impl Clock for Tsc {
 
     fn ticks(&self, ns: u64) -> u64 {
         // Rounded up twice, because the factor itself was rounded down.
-        let scaled = (u128::from(ns) + 1) << 64;
+        let scaled = u128::from(ns.saturating_add(1)) << 64;
         u64::try_from(scaled / u128::from(self.ns_per_tick_2_64) + 1).unwrap_or(u64::MAX)
     }
 }
