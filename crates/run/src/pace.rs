@@ -85,7 +85,7 @@ impl Pace {
                 (None, rate) => 1e9 / rate.unwrap_or(1) as f64,
             };
             // Uniform in (0, 1]: the logarithm stays finite.
-            let uniform = ((self.random.next()[0] >> 11) + 1) as f64 / (1u64 << 53) as f64;
+            let uniform = ((self.random.draw()[0] >> 11) + 1) as f64 / (1u64 << 53) as f64;
             schedule.due_ns + (-uniform.ln() * mean_ns) as u64
         } else {
             match (schedule.bytes_per_s, schedule.ios_per_s) {

@@ -42,7 +42,7 @@ fn ms_up(ns: u64) -> u64 {
 /// The job entry of the document.
 pub fn job(account: &Account<'_>) -> Job {
     let Account { worker, stats, .. } = account;
-    let sync = engine::registry::caps(worker.engine.kind).sync_at(worker.depth.iodepth);
+    let sync = worker.engine.kind.caps().sync_at(worker.depth.iodepth);
     let dirs = PerDdir::from_fn(|ddir| direction(account, ddir, sync));
     let (depth, submit, complete) = maps(stats, &dirs, sync);
     let mut reporting = worker.reporting.clone();

@@ -16,6 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sys::clock::{Clock, Monotonic};
 use sys::process::Usage;
 use sys::tsc::Tsc;
+use units::KbBase;
 use workload::{Batch, Filler};
 
 /// What a worker and the crew share.
@@ -72,7 +73,7 @@ pub struct Outcome {
 impl Outcome {
     /// Nothing was done yet.
     fn new(worker: &model::Worker) -> Self {
-        let sync = engine::registry::caps(worker.engine.kind).sync_at(worker.depth.iodepth);
+        let sync = worker.engine.kind.caps().sync_at(worker.depth.iodepth);
         Outcome {
             stats: Stats::new(worker, sync),
             pid: sys::process::thread_id(),
@@ -161,9 +162,11 @@ fn prepare<E: Engine>(
     worker: &model::Worker,
     files: Vec<sys::file::File>,
 ) -> Result<Prepared<E>, Failure> {
-    let options = engine::parse_options::<E>(&worker.engine.options).map_err(|error| {
-        Failure::new(22, "engine options", error.to_string())
-    })?;
+    let given: Vec<(&str, Option<&str>)> =
+        worker.engine.options.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
+    let kb_base = if worker.reporting.kb_base == 1000 { KbBase::Decimal } else { KbBase::Binary };
+    let (options, _notes) = engine::registry::options_from::<E>(&given, kb_base)
+        .map_err(|error| Failure::new(22, "engine options", error.to_string()))?;
     let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
     let mut pool = targets::pool(worker, depth)?;
     let writes = worker.requests.direction.writes();
