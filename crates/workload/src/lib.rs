@@ -18,6 +18,7 @@
 mod arith;
 mod batch;
 mod buffer;
+pub mod checksum;
 mod generator;
 mod hash;
 mod map;
@@ -25,6 +26,7 @@ mod offset;
 pub mod rng;
 mod seeds;
 mod spec;
+pub mod verify;
 
 pub use batch::{Batch, Fill};
 pub use buffer::{FillPolicy, Filler};
@@ -33,4 +35,7 @@ pub use hash::name_hash;
 pub use spec::{
     BlockSize, Direction, Distribution, FileRegion, FileService, FileServiceKind, Generator,
     RwSequencer, Seed, SizeShare, Spec, SpecError, Strided, ZoneShare,
+};
+pub use verify::{
+    Expect, Mismatch, Pattern, Stamper, Verifier, VerifyKind, VerifySeeds, VerifySpec,
 };

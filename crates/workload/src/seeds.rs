@@ -20,6 +20,7 @@ pub(crate) enum Purpose {
     SizeRead = 0,
     SizeWrite = 1,
     SizeTrim = 2,
+    Verify = 3,
     Mix = 4,
     File = 5,
     Offset = 6,

@@ -132,7 +132,10 @@ impl Checksum {
 
     /// The checksum of `data` as a value.
     pub fn of(self, data: &[u8]) -> Digest {
-        let mut digest = Digest { len: self.bytes() as u8, bytes: [0; Self::MAX_BYTES] };
+        let mut digest = Digest {
+            len: self.bytes() as u8,
+            bytes: [0; Self::MAX_BYTES],
+        };
         self.put(data, &mut digest.bytes[..self.bytes()]);
         digest
     }
@@ -161,7 +164,10 @@ impl Digest {
     /// Keeps up to [`Checksum::MAX_BYTES`] bytes.
     pub fn new(bytes: &[u8]) -> Self {
         let len = bytes.len().min(Checksum::MAX_BYTES);
-        let mut digest = Digest { len: len as u8, bytes: [0; Checksum::MAX_BYTES] };
+        let mut digest = Digest {
+            len: len as u8,
+            bytes: [0; Checksum::MAX_BYTES],
+        };
         digest.bytes[..len].copy_from_slice(&bytes[..len]);
         digest
     }
@@ -175,7 +181,9 @@ impl Digest {
 impl std::fmt::Display for Digest {
     /// Hexadecimal in the order of the medium, as fio prints it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.as_bytes()
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -7,13 +7,22 @@ use sha2::block_api::compress256;
 /// SHA-1 whose words stand in the machine's order, which is little-endian.
 pub(super) fn sha1(data: &[u8]) -> [u8; 20] {
     let mut out: [u8; 20] = Sha1::digest(data).into();
-    out.as_chunks_mut::<4>().0.iter_mut().for_each(|word| word.reverse());
+    out.as_chunks_mut::<4>()
+        .0
+        .iter_mut()
+        .for_each(|word| word.reverse());
     out
 }
 
 /// Start of SHA-256 (FIPS 180-4, 5.3.3).
 const SHA256_START: [u32; 8] = [
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
     0x5be0_cd19,
 ];
 

@@ -163,17 +163,19 @@ mod tests {
     proptest! {
         #[test]
         fn fields_survive_and_every_bit_is_covered(
-            v1: bool, seed: u64, offset: u64, numberio: u64, thread: u16, bit in 0usize..320,
+            v1: bool, kind in 1u8..20, seed: u64, offset: u64, numberio: u64, thread: u16,
+            bit in 0usize..384,
         ) {
             let format = if v1 { Format::V1 } else { Format::V0 };
             let numberio = format.number(numberio);
             let header = Header {
-                format, kind: 5, len: 4096, seed, offset, sec: 7, nsec: 9, numberio, thread,
+                format, kind, len: 4096, seed, offset, sec: 7, nsec: 9, numberio, thread,
             };
             let mut raw = [0u8; LARGEST];
             header.encode(&mut raw);
             prop_assert_eq!(Header::decode(&raw), Ok(header));
             prop_assert_eq!(crc_mismatch(format, &raw), None);
+            let bit = bit % (format.header_bytes() * 8);
             raw[bit / 8] ^= 1 << (bit % 8);
             let seen = match Header::decode(&raw) {
                 Err(_) => true,

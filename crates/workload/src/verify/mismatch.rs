@@ -5,7 +5,7 @@ use crate::checksum::Digest;
 use std::fmt::{self, Write as _};
 
 /// What differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// No header.
     Magic {
@@ -53,12 +53,7 @@ pub enum Reason {
         calculated: u32,
     },
     /// Checksum of the data.
-    Checksum {
-        /// On the medium.
-        stored: Digest,
-        /// Of the data that were read.
-        calculated: Digest,
-    },
+    Checksum(Box<Digests>),
     /// A byte of the pattern, or of the data that the seed gives.
     Byte {
         /// Place in the block, bytes.
@@ -78,12 +73,24 @@ pub enum Reason {
 impl Reason {
     /// True where the header is wrong rather than the data.
     pub fn is_header(&self) -> bool {
-        !matches!(self, Reason::Checksum { .. } | Reason::Byte { .. } | Reason::NotZero { .. })
+        !matches!(
+            self,
+            Reason::Checksum(_) | Reason::Byte { .. } | Reason::NotZero { .. }
+        )
     }
 }
 
-/// One bad block.
+/// A checksum that does not fit its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digests {
+    /// On the medium.
+    pub stored: Digest,
+    /// Of the data that were read.
+    pub calculated: Digest,
+}
+
+/// One bad block.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// What differs.
     pub reason: Reason,
@@ -111,7 +118,14 @@ impl Mismatch {
     }
 
     fn write(&self, text: &mut String, file: &dyn fmt::Display) -> fmt::Result {
-        let Mismatch { offset, len, request_offset, request_len, kind, .. } = *self;
+        let Mismatch {
+            offset,
+            len,
+            request_offset,
+            request_len,
+            kind,
+            ..
+        } = *self;
         if let Some(what) = self.header_text() {
             return write!(
                 text,
@@ -143,11 +157,18 @@ impl Mismatch {
             "{kind}: verify failed at file {file} offset {offset}, length {len} (requested \
              block: offset={request_offset}, length={request_len}, flags=8)"
         )?;
-        if let Reason::Checksum { stored, calculated } = &self.reason {
-            write!(text, "\n       Expected CRC: {stored}\n       Received CRC: {calculated}")?;
+        if let Reason::Checksum(digests) = &self.reason {
+            let Digests { stored, calculated } = digests.as_ref();
+            write!(
+                text,
+                "\n       Expected CRC: {stored}\n       Received CRC: {calculated}"
+            )?;
         }
         if let Some((media, given)) = self.kind_codes {
-            write!(text, "\nfio: verify type mismatch ({media} media, {given} given)")?;
+            write!(
+                text,
+                "\nfio: verify type mismatch ({media} media, {given} given)"
+            )?;
         }
         Ok(())
     }
@@ -174,7 +195,7 @@ impl Mismatch {
             Reason::HeaderCrc { found, calculated } => {
                 format!("bad header crc {found:x}, calculated {calculated:x}")
             }
-            Reason::Checksum { .. } | Reason::Byte { .. } | Reason::NotZero { .. } => return None,
+            Reason::Checksum(_) | Reason::Byte { .. } | Reason::NotZero { .. } => return None,
         })
     }
 }

@@ -20,7 +20,7 @@ mod written;
 
 pub use checker::{Expect, Verifier};
 pub use header::{Format, Header};
-pub use mismatch::{Mismatch, Reason};
+pub use mismatch::{Digests, Mismatch, Reason};
 pub use pattern::Pattern;
 pub use seeds::VerifySeeds;
 pub use spec::{VerifyKind, VerifySpec, VerifySpecError};

@@ -29,7 +29,10 @@ impl VerifyKind {
             "pattern" => Some(VerifyKind::Pattern),
             "null" => Some(VerifyKind::Null),
             "crc32c-intel" => Some(VerifyKind::Sum(Checksum::Crc32c)),
-            _ => Checksum::ALL.into_iter().find(|sum| sum.name() == name).map(VerifyKind::Sum),
+            _ => Checksum::ALL
+                .into_iter()
+                .find(|sum| sum.name() == name)
+                .map(VerifyKind::Sum),
         }
     }
 
@@ -165,15 +168,26 @@ impl VerifySpec {
     /// Names the option that asks for the impossible.
     pub fn validate(&self, smallest: u32) -> Result<(), VerifySpecError> {
         let front = self.kind.front_bytes(self.format) as u32;
-        let block = if self.interval == 0 { smallest } else { self.interval.min(smallest) };
+        let block = if self.interval == 0 {
+            smallest
+        } else {
+            self.interval.min(smallest)
+        };
         if front > 0 && block <= front {
             return Err(VerifySpecError::BlockTooSmall { block, front });
         }
         if self.offset > 0 && self.offset < front {
-            return Err(VerifySpecError::OffsetInHeader { offset: self.offset, front });
+            return Err(VerifySpecError::OffsetInHeader {
+                offset: self.offset,
+                front,
+            });
         }
         if front > 0 && u64::from(self.offset) + u64::from(front) > u64::from(block) {
-            return Err(VerifySpecError::OffsetBeyond { offset: self.offset, front, block });
+            return Err(VerifySpecError::OffsetBeyond {
+                offset: self.offset,
+                front,
+                block,
+            });
         }
         let needs = matches!(self.kind, VerifyKind::Pattern | VerifyKind::PatternHeader);
         if needs && self.pattern.is_none() {
@@ -245,7 +259,10 @@ mod tests {
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), 17);
-        assert_eq!(VerifyKind::from_name("crc32c-intel"), VerifyKind::from_name("crc32c"));
+        assert_eq!(
+            VerifyKind::from_name("crc32c-intel"),
+            VerifyKind::from_name("crc32c")
+        );
         assert_eq!(VerifyKind::from_name("none"), None);
     }
 
