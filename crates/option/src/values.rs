@@ -178,12 +178,29 @@ impl Value for Amount {
     }
 }
 
+/// Splits at the first `-`, or else the first `:`, that stands outside parentheses.
+fn split_bounds(text: &str) -> Option<(&str, &str)> {
+    let outside = |separator: char| {
+        let mut depth = 0usize;
+        text.char_indices().find(|(_, c)| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && *c == separator
+        })
+    };
+    let (at, _) = outside('-').or_else(|| outside(':'))?;
+    Some((&text[..at], &text[at + 1..]))
+}
+
 /// `lo-hi` or `lo:hi`; a single value is a range of itself.
 impl<V: Value + PartialOrd> Value for Range<V> {
     const KIND: Kind = Kind::Range;
 
     fn parse(text: &str, ctx: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
-        let Some((a, b)) = text.split_once('-').or_else(|| text.split_once(':')) else {
+        let Some((a, b)) = split_bounds(text) else {
             return Ok(V::parse(text, ctx)?.map(|value| Range {
                 lo: value.clone(),
                 hi: value,

@@ -4,6 +4,7 @@
 //! figures (`human`). Nothing here performs I/O.
 #![forbid(unsafe_code)]
 
+pub mod arith;
 mod ddir;
 mod human;
 pub mod number;

@@ -5,7 +5,7 @@
 //! blanks before the digits) the number is read as it was meant and the result carries a
 //! note. Where fio ignores trailing letters the text is refused.
 
-use crate::{KbBase, Span, TimeUnit};
+use crate::{KbBase, Span, TimeUnit, arith};
 
 /// A number that was read, and what the user should know about how it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,9 @@ pub enum NumberError {
     /// The value does not fit.
     #[error("`{0}` is too large")]
     TooLarge(String),
+    /// An arithmetic expression that cannot be evaluated.
+    #[error("`{0}` is not a valid expression")]
+    Expression(String),
     /// A negative number where none can be.
     #[error("`{0}` must not be negative")]
     Negative(String),
@@ -178,6 +181,10 @@ fn scale(m: &Mantissa<'_>, factor: u128, text: &str) -> Result<(u128, bool), Num
 /// Reads an integer with an optional size suffix, as fio reads every integer option.
 pub fn integer(text: &str, kb_base: KbBase) -> Result<Scanned<i128>, NumberError> {
     let trimmed = text.trim();
+    if trimmed.starts_with('(') {
+        let value = arith::evaluate(trimmed, |word| Ok(integer(word, kb_base)?.value as f64))?;
+        return whole(value, trimmed).map(|value| Scanned { value, note: None });
+    }
     let m = mantissa(trimmed)?;
     let suffix = m.rest.trim_start();
     let factor = size_factor(suffix, kb_base).ok_or_else(|| NumberError::Suffix {
@@ -212,6 +219,15 @@ pub fn integer(text: &str, kb_base: KbBase) -> Result<Scanned<i128>, NumberError
         value: if m.negative { -value } else { value },
         note,
     })
+}
+
+/// The whole part of an expression's value.
+fn whole(value: f64, text: &str) -> Result<i128, NumberError> {
+    if value.abs() <= u64::MAX as f64 {
+        Ok(value.trunc() as i128)
+    } else {
+        Err(NumberError::TooLarge(text.to_string()))
+    }
 }
 
 /// The letters directly behind the first run of digits: all that fio's scanner looks at.
@@ -252,6 +268,15 @@ fn time_factor(suffix: &str, unit: TimeUnit) -> Option<u128> {
 /// Reads a time whose unit is `unit` when the text names none.
 pub fn span(text: &str, unit: TimeUnit) -> Result<Scanned<Span>, NumberError> {
     let trimmed = text.trim();
+    if trimmed.starts_with('(') {
+        // Inside parentheses fio counts in microseconds whatever the option's own unit is.
+        let ns = arith::evaluate(trimmed, |word| {
+            Ok(span(word, TimeUnit::Micros)?.value.ns() as f64)
+        })?;
+        let ns = u64::try_from(whole(ns, trimmed)?)
+            .map_err(|_| NumberError::Negative(trimmed.to_string()))?;
+        return Ok(Scanned { value: Span::from_ns(ns), note: None });
+    }
     let m = mantissa(trimmed)?;
     if m.negative && m.digits != 0 {
         return Err(NumberError::Negative(trimmed.to_string()));

@@ -1,0 +1,77 @@
+//! Contradictions that show in the words alone, without a look at files or devices.
+
+use crate::model::{Job, Spec};
+use crate::options::Options;
+use crate::place::Diagnostic;
+use units::Ddir;
+
+/// fio's reports have room for this many percentiles.
+const MAX_PERCENTILES: usize = 20;
+
+/// Everything that is wrong or doubtful about the jobs.
+pub fn check(spec: &Spec) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (at, job) in spec.jobs.iter().enumerate() {
+        let mut error = |text: &str| {
+            let text = format!("job `{}`: {text}", job.name);
+            found.push(Diagnostic::error(Some(job.place.clone()), text));
+        };
+        let o = &job.options;
+        let mode = o.io.rw.mode;
+        if spec.switches.readonly && (mode.writes() || mode.trims()) {
+            error("trim and write operations are not allowed with the --readonly parameter");
+        }
+        rates(o, &mut error);
+        if o.measure.percentile_list.values.len() > MAX_PERCENTILES {
+            error("percentile_list takes at most 20 values");
+        }
+        if let Some(name) = &o.process.wait_for
+            && !spec.jobs[..at].iter().any(|earlier| earlier.name == *name)
+        {
+            error(&format!("wait_for={name}: no earlier job has this name"));
+        }
+        if o.process.cpus_allowed.is_some() && o.process.numa_cpu_nodes.is_some() {
+            error("cpus_allowed and numa_cpu_nodes exclude each other");
+        }
+        if o.was_set("prio") && o.process.prioclass == Some(0) {
+            error("prio needs a prioclass of 1 or 2");
+        }
+        found.extend(doubts(job));
+    }
+    found
+}
+
+fn rates(o: &Options, error: &mut impl FnMut(&str)) {
+    let limited = |ddir: Ddir| o.pace.rate[ddir] > 0;
+    let counted = |ddir: Ddir| o.pace.rate_iops[ddir] > 0;
+    if Ddir::DATA.into_iter().any(limited) && Ddir::DATA.into_iter().any(counted) {
+        error("rate and rate_iops exclude each other");
+    }
+    for ddir in Ddir::DATA {
+        if limited(ddir) && o.pace.rate_min[ddir] > o.pace.rate[ddir] {
+            error("rate_min is greater than rate");
+        }
+        if counted(ddir) && o.pace.rate_iops_min[ddir] > o.pace.rate_iops[ddir] {
+            error("rate_iops_min is greater than rate_iops");
+        }
+    }
+}
+
+fn doubts(job: &Job) -> Vec<Diagnostic> {
+    let o = &job.options;
+    let mut found = Vec::new();
+    let mut doubt = |text: &str| {
+        let text = format!("job `{}`: {text}", job.name);
+        found.push(Diagnostic::warning(Some(job.place.clone()), text));
+    };
+    if o.extent.time_based && o.extent.runtime.is_zero() {
+        doubt("time_based needs a runtime; without one it has no effect");
+    }
+    if o.queue.iodepth_low.is_some_and(|low| low > o.queue.iodepth) {
+        doubt("iodepth_low is greater than iodepth; iodepth is used");
+    }
+    if !o.extent.runtime.is_zero() && o.pace.thinktime > o.extent.runtime {
+        doubt("thinktime is longer than runtime");
+    }
+    found
+}

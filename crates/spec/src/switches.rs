@@ -1,0 +1,518 @@
+//! The options of the program itself, as opposed to those of jobs.
+
+use option::{State, ValueError, closest};
+use units::number;
+use units::{Span, TimeUnit};
+
+/// Whether a switch takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Never.
+    Nothing,
+    /// Only as `--switch=value`.
+    Optional,
+    /// Always, as `--switch=value` or in the next word.
+    Value,
+}
+
+/// A switch's declaration.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchDef {
+    /// Name without dashes.
+    pub name: &'static str,
+    /// One-letter form (`-v`), where there is one.
+    pub letter: Option<char>,
+    /// Whether it takes a value.
+    pub takes: Takes,
+    /// What the value is called in help.
+    pub value: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    /// Whether it can be used.
+    pub state: State,
+}
+
+const fn switch(
+    name: &'static str,
+    letter: char,
+    takes: Takes,
+    value: &'static str,
+    help: &'static str,
+) -> SwitchDef {
+    SwitchDef {
+        name,
+        letter: Some(letter),
+        takes,
+        value,
+        help,
+        state: State::Works,
+    }
+}
+
+const fn refused(name: &'static str, takes: Takes, reason: &'static str) -> SwitchDef {
+    SwitchDef {
+        name,
+        letter: None,
+        takes,
+        value: "",
+        help: reason,
+        state: State::Refused(reason),
+    }
+}
+
+const fn later(name: &'static str, takes: Takes, reason: &'static str) -> SwitchDef {
+    SwitchDef {
+        name,
+        letter: None,
+        takes,
+        value: "",
+        help: reason,
+        state: State::Later(reason),
+    }
+}
+
+use Takes::{Nothing, Optional, Value};
+
+/// Every switch.
+pub const SWITCHES: &[SwitchDef] = &[
+    switch(
+        "output",
+        'o',
+        Value,
+        "FILE",
+        "Write reports, notes and errors to FILE.",
+    ),
+    switch(
+        "output-format",
+        'F',
+        Value,
+        "LIST",
+        "Reports to write: normal, terse, json, json+.",
+    ),
+    switch("minimal", 'm', Nothing, "", "Write the terse report only."),
+    switch(
+        "append-terse",
+        'f',
+        Nothing,
+        "",
+        "Add the terse report to the others.",
+    ),
+    switch(
+        "terse-version",
+        'V',
+        Value,
+        "N",
+        "Version of the terse report, 2 to 5; 3 by default.",
+    ),
+    switch(
+        "bandwidth-log",
+        'b',
+        Optional,
+        "PREFIX",
+        "Log the bandwidth of all jobs together.",
+    ),
+    switch(
+        "eta",
+        'e',
+        Value,
+        "WHEN",
+        "Print the status line: always, never or auto.",
+    ),
+    switch(
+        "eta-newline",
+        'E',
+        Value,
+        "TIME",
+        "Keep a status line every TIME.",
+    ),
+    switch(
+        "eta-interval",
+        'O',
+        Value,
+        "TIME",
+        "Refresh the status line every TIME, 250ms or more.",
+    ),
+    switch(
+        "status-interval",
+        'L',
+        Value,
+        "TIME",
+        "Write a full report every TIME.",
+    ),
+    switch(
+        "readonly",
+        'r',
+        Nothing,
+        "",
+        "Refuse jobs that write or trim.",
+    ),
+    switch(
+        "section",
+        'x',
+        Value,
+        "NAME",
+        "Run only this section; may be repeated.",
+    ),
+    switch(
+        "parse-only",
+        'P',
+        Nothing,
+        "",
+        "Read the jobs, check them and stop.",
+    ),
+    switch(
+        "showcmd",
+        's',
+        Nothing,
+        "",
+        "Print the jobs as command lines.",
+    ),
+    switch(
+        "cmdhelp",
+        'c',
+        Optional,
+        "NAME",
+        "Explain a job option, or list `all` of them.",
+    ),
+    switch(
+        "enghelp",
+        'i',
+        Optional,
+        "ENGINE[,NAME]",
+        "List the engines, or explain one.",
+    ),
+    switch("version", 'v', Nothing, "", "Print the version."),
+    switch("help", 'h', Nothing, "", "Print this text."),
+    switch(
+        "debug",
+        'd',
+        Value,
+        "LIST",
+        "Print details of: process, file, io, parse, random, ...",
+    ),
+    switch(
+        "warnings-fatal",
+        'K',
+        Nothing,
+        "",
+        "Treat warnings as errors.",
+    ),
+    switch(
+        "max-jobs",
+        'j',
+        Value,
+        "N",
+        "Accepted; there is no limit to raise.",
+    ),
+    switch(
+        "alloc-size",
+        'a',
+        Value,
+        "KIB",
+        "Accepted; memory is not taken from a fixed pool.",
+    ),
+    switch(
+        "idle-prof",
+        'I',
+        Value,
+        "HOW",
+        "Measure CPU idleness: system, percpu or calibrate.",
+    ),
+    switch(
+        "aux-path",
+        'X',
+        Value,
+        "DIR",
+        "Directory of logs and state files.",
+    ),
+    refused(
+        "latency-log",
+        Value,
+        "removed by fio; use write_lat_log in the job",
+    ),
+    refused("merge-blktrace-only", Nothing, "merging binary traces"),
+    later("profile", Value, "built-in workload profiles"),
+    later("server", Optional, "runs over several hosts"),
+    later("client", Value, "runs over several hosts"),
+    later("remote-config", Value, "runs over several hosts"),
+    later("daemonize", Value, "runs over several hosts"),
+    later("inflate-log", Value, "compressed logs"),
+    later("trigger-file", Value, "triggers"),
+    later("trigger-timeout", Value, "triggers"),
+    later("trigger", Value, "triggers"),
+    later("trigger-remote", Value, "triggers"),
+    later("crctest", Optional, "self-tests"),
+    later("memcpytest", Optional, "self-tests"),
+    later("cpuclock-test", Nothing, "self-tests"),
+];
+
+/// A form of report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The normal text.
+    Normal,
+    /// Semicolon-separated fields.
+    Terse,
+    /// JSON.
+    Json,
+    /// JSON with all latency bins.
+    JsonPlus,
+}
+
+/// When the status line is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eta {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How CPU idleness is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProf {
+    /// One figure for the machine.
+    System,
+    /// One figure per CPU.
+    PerCpu,
+    /// Only measure a unit of work, run no jobs.
+    Calibrate,
+}
+
+/// What the switches say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Switches {
+    /// `--output`.
+    pub output: Option<String>,
+    /// `--output-format` and `--minimal`: the forms in the order they were named.
+    pub formats: Vec<Format>,
+    /// `--terse-version`.
+    pub terse_version: u32,
+    /// `--bandwidth-log`: the prefix, `agg` when none was given.
+    pub bandwidth_log: Option<String>,
+    /// `--eta`.
+    pub eta: Eta,
+    /// `--eta-newline`.
+    pub eta_newline: Option<Span>,
+    /// `--eta-interval`.
+    pub eta_interval: Span,
+    /// `--status-interval`.
+    pub status_interval: Option<Span>,
+    /// `--readonly`.
+    pub readonly: bool,
+    /// `--section`; empty for all.
+    pub sections: Vec<String>,
+    /// `--parse-only`.
+    pub parse_only: bool,
+    /// `--showcmd`.
+    pub showcmd: bool,
+    /// `--cmdhelp`: the name, empty when none was given.
+    pub cmdhelp: Option<String>,
+    /// `--enghelp`: the name, empty when none was given.
+    pub enghelp: Option<String>,
+    /// `--version`.
+    pub version: bool,
+    /// `--help`.
+    pub help: bool,
+    /// `--debug`: the words.
+    pub debug: Vec<String>,
+    /// `--warnings-fatal`.
+    pub warnings_fatal: bool,
+    /// `--idle-prof`.
+    pub idle_prof: Option<IdleProf>,
+    /// `--aux-path`.
+    pub aux_path: Option<String>,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Switches {
+            output: None,
+            formats: vec![Format::Normal],
+            terse_version: 3,
+            bandwidth_log: None,
+            eta: Eta::Auto,
+            eta_newline: None,
+            eta_interval: Span::from_ms(1000),
+            status_interval: None,
+            readonly: false,
+            sections: Vec::new(),
+            parse_only: false,
+            showcmd: false,
+            cmdhelp: None,
+            enghelp: None,
+            version: false,
+            help: false,
+            debug: Vec::new(),
+            warnings_fatal: false,
+            idle_prof: None,
+            aux_path: None,
+        }
+    }
+}
+
+/// The words that `--debug` knows.
+const DEBUG: &[&str] = &[
+    "process",
+    "file",
+    "io",
+    "mem",
+    "blktrace",
+    "verify",
+    "random",
+    "parse",
+    "diskutil",
+    "job",
+    "mutex",
+    "profile",
+    "time",
+    "net",
+    "rate",
+    "compress",
+    "steadystate",
+    "helperthread",
+    "zbd",
+    "sprandom",
+    "all",
+    "help",
+    "?",
+];
+
+/// Shortest refresh of the status line, as fio has it.
+const ETA_MIN: Span = Span::from_ms(250);
+
+impl Switches {
+    /// True when only information was asked for and no job is needed.
+    pub fn informs(&self) -> bool {
+        self.version || self.help || self.cmdhelp.is_some() || self.enghelp.is_some()
+    }
+
+    /// Applies a switch. A returned note tells how the value was read.
+    pub(crate) fn apply(
+        &mut self,
+        def: &SwitchDef,
+        value: Option<&str>,
+    ) -> Result<Option<String>, ValueError> {
+        match def.state {
+            State::Later(reason) => return Err(ValueError::NotYet(reason)),
+            State::Refused(reason) => return Err(ValueError::Refused(reason)),
+            State::Works | State::Obsolete(_) => {}
+        }
+        let text = value.unwrap_or("");
+        match def.name {
+            "minimal" => self.formats = vec![Format::Terse],
+            "append-terse" => self.formats.push(Format::Terse),
+            "readonly" => self.readonly = true,
+            "parse-only" => self.parse_only = true,
+            "showcmd" => self.showcmd = true,
+            "version" => self.version = true,
+            "help" => self.help = true,
+            "warnings-fatal" => self.warnings_fatal = true,
+            "cmdhelp" => self.cmdhelp = Some(text.to_string()),
+            "enghelp" => self.enghelp = Some(text.to_string()),
+            "output" => self.output = Some(text.to_string()),
+            "aux-path" => self.aux_path = Some(text.to_string()),
+            "section" => self.sections.push(text.to_string()),
+            "bandwidth-log" => self.bandwidth_log = Some(value.unwrap_or("agg").to_string()),
+            _ => return self.apply_checked(def.name, text),
+        }
+        Ok(None)
+    }
+
+    /// The switches whose value is checked.
+    fn apply_checked(&mut self, name: &str, text: &str) -> Result<Option<String>, ValueError> {
+        match name {
+            "output-format" => {
+                self.formats = text.split(',').map(format).collect::<Result<_, _>>()?;
+            }
+            "terse-version" => {
+                self.terse_version = text
+                    .trim()
+                    .parse()
+                    .ok()
+                    .filter(|v| (2..=5).contains(v))
+                    .ok_or_else(|| ValueError::syntax(text, "expected 2, 3, 4 or 5"))?;
+            }
+            "eta" => match text {
+                "always" => self.eta = Eta::Always,
+                "never" => self.eta = Eta::Never,
+                "auto" => self.eta = Eta::Auto,
+                other => {
+                    self.eta = Eta::Auto;
+                    return Ok(Some(format!(
+                        "`{other}` is none of always, never, auto; auto is used"
+                    )));
+                }
+            },
+            "eta-newline" => return period(text, &mut self.eta_newline),
+            "status-interval" => return period(text, &mut self.status_interval),
+            "eta-interval" => {
+                let scanned = number::span(text, TimeUnit::Seconds)?;
+                if scanned.value < ETA_MIN {
+                    return Err(ValueError::syntax(text, "expected at least 250ms"));
+                }
+                self.eta_interval = scanned.value;
+                return Ok(scanned.note);
+            }
+            "idle-prof" => {
+                self.idle_prof = Some(match text {
+                    "system" => IdleProf::System,
+                    "percpu" => IdleProf::PerCpu,
+                    "calibrate" => IdleProf::Calibrate,
+                    _ => {
+                        let expected = "expected system, percpu or calibrate";
+                        return Err(ValueError::syntax(text, expected));
+                    }
+                });
+            }
+            "debug" => {
+                for word in text.split(',') {
+                    let plain = word.split(':').next().unwrap_or(word);
+                    if !DEBUG.contains(&plain) {
+                        let words = DEBUG.join(", ");
+                        return Err(ValueError::syntax(word, format!("expected one of {words}")));
+                    }
+                    self.debug.push(word.to_string());
+                }
+            }
+            // Accepted for scripts that raise limits which do not exist here.
+            "max-jobs" | "alloc-size" => {
+                number::bytes(text, units::KbBase::Binary)?;
+            }
+            other => unreachable!("switch {other} has no rule"),
+        }
+        Ok(None)
+    }
+}
+
+fn format(word: &str) -> Result<Format, ValueError> {
+    match word.trim() {
+        "normal" => Ok(Format::Normal),
+        "terse" | "minimal" | "csv" => Ok(Format::Terse),
+        "json" => Ok(Format::Json),
+        "json+" => Ok(Format::JsonPlus),
+        other => {
+            let nearest = closest(
+                other,
+                ["normal", "terse", "minimal", "csv", "json", "json+"],
+            );
+            Err(ValueError::Choice {
+                text: other.to_string(),
+                valid: "normal, terse, json, json+".to_string(),
+                nearest: nearest.map(str::to_string),
+            })
+        }
+    }
+}
+
+fn period(text: &str, field: &mut Option<Span>) -> Result<Option<String>, ValueError> {
+    let scanned = number::span(text, TimeUnit::Seconds)?;
+    if scanned.value.ms() == 0 {
+        return Err(ValueError::syntax(text, "expected at least 1ms"));
+    }
+    *field = Some(scanned.value);
+    Ok(scanned.note)
+}
