@@ -34,7 +34,7 @@ pub struct Reporting {
     pub significant_figures: u32,
     /// `percentile_list`, ascending.
     pub percentiles: Vec<f64>,
-    /// Decimals of the most precise entry of the list as written (at least 2).
+    /// Decimals of the most precise entry of the list as written; 2 for the default list.
     pub percentile_precision: u32,
     /// `slat_percentiles`.
     pub slat_percentiles: bool,

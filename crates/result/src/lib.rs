@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod disk;
+pub mod import;
 mod job;
 pub mod merge;
 mod run;

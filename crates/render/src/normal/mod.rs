@@ -6,7 +6,7 @@ mod job;
 mod latency;
 
 use crate::figures;
-use result::{GroupTotal, Job, Run};
+use result::{Failure, GroupTotal, Job, Run};
 use std::fmt::Write;
 use units::PerDdir;
 
@@ -85,13 +85,14 @@ fn header(job: &Job, run: &Run) -> String {
     let date = figures::ctime(run.finished_ms, run.utc_offset_s);
     let errno = figures::error_of(job);
     let mut error = format!("{errno:2}");
-    if errno != 0 {
-        let (source, place) = match &job.failure {
-            Some(failure) => (failure.source.as_str(), failure.place.as_str()),
-            None => ("", "io_u error"),
-        };
-        let text = figures::errno_text(errno);
-        put!(error, " (file:{source}, func={place}, error={text})");
+    let text = figures::errno_text(errno);
+    match &job.failure {
+        Some(Failure { source, place, .. }) => {
+            put!(error, " (file:{source}, func={place}, error={text})");
+        }
+        // Errors that were passed over; fio leaves the parentheses empty.
+        None if errno != 0 => put!(error, " (error={text})"),
+        None => {}
     }
     format!(
         "{}: (groupid={}, jobs={}): err={error}: pid={}: {date}\n",
