@@ -140,7 +140,8 @@ fn showcmd_is_an_equivalent_command_line() {
     let scratch = Scratch::new("showcmd");
     let file = scratch.file(
         "job.fio",
-        "[global]\nbs=8k\nrw=randwrite\n[a]\nsize=64k\niodepth=4\n[b]\nsize=1m\nrw=randrw\nrwmixread=30\n",
+        "[global]\nbs=8k\nrw=randwrite\n[a]\nsize=64k\nfsync=4\n[b]\nsize=1m\nrw=randrw\n\
+         rwmixread=30\n",
     );
     let dir = scratch.path();
     let shown = fio("--showcmd").arg(&file).in_dir(dir).ok().stdout;

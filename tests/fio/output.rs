@@ -173,7 +173,9 @@ fn a_failed_job_says_so_in_every_place() {
     let outcome = fio(words).in_dir(mounted.path()).fails();
     assert_eq!(outcome.code, Some(1), "{outcome}");
     // A refusal before the run prints no report; a failure during it carries the error number.
-    if !outcome.stdout.is_empty() {
-        assert_eq!(outcome.job()["error"], 28, "{outcome}");
+    if let Some(at) = outcome.stdout.find("{\n") {
+        let document: serde_json::Value =
+            serde_json::from_str(&outcome.stdout[at..]).expect("a document");
+        assert_eq!(document["jobs"][0]["error"], 28, "{outcome}");
     }
 }

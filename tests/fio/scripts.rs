@@ -79,7 +79,8 @@ fn dbench_greps_normal_output() {
 fn etcd_guides_read_sync_percentiles() {
     let scratch = Scratch::new("scripts");
     let dir = scratch.path();
-    let words = "--rw=write --ioengine=sync --fdatasync=1 --directory=. --size=500k --bs=2300 --name=mytest";
+    let words = "--rw=write --ioengine=sync --fdatasync=1 --directory=. --size=500k --bs=2300 \
+        --name=mytest";
     let report = fio(words).in_dir(dir).ok().stdout;
     let tail = filter(
         dir,

@@ -35,12 +35,16 @@ fn issued(dir: &Path, words: &str, tool: Tool) -> Result<Issued, String> {
     if outcome.code != Some(0) {
         return Err(outcome.to_string());
     }
-    let mut out = Issued::new();
+    // One trace per thread; clones that share a file are told apart by what they did.
+    let mut threads: Vec<Vec<(String, String)>> = Vec::new();
     for entry in fs::read_dir(traces.path()).expect("traces") {
         let text = fs::read_to_string(entry.expect("entry").path()).expect("trace");
-        for (file, what) in text.lines().filter_map(|line| parse(dir, line)) {
-            out.entry(file).or_default().push(what);
-        }
+        threads.push(text.lines().filter_map(|line| parse(dir, line)).collect());
+    }
+    threads.sort();
+    let mut out = Issued::new();
+    for (file, what) in threads.into_iter().flatten() {
+        out.entry(file).or_default().push(what);
     }
     Ok(out)
 }

@@ -1,2 +1,35 @@
-//! The chores of the project.
-fn main() {}
+//! The chores of the project: `cargo xtask test`, `cargo xtask bench`, `cargo xtask tidy`.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod packages;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test            what must pass: format, lints, tidy, bench --quick, every test
+cargo xtask tidy            the project's own rules about its files
+cargo xtask bench [--quick] [--rounds N] [ROW..]
+                            Assay and fio in turn on the same work; a table and target/bench.json";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let done = match words.first().map(String::as_str) {
+        Some("test") if words.len() == 1 => test::all(),
+        Some("tidy") if words.len() == 1 => tidy::check(),
+        Some("bench") => {
+            bench::Options::parse(&words[1..]).and_then(|options| bench::run(&options))
+        }
+        _ => Err(anyhow::anyhow!("{USAGE}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

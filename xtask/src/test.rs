@@ -1,0 +1,98 @@
+//! `cargo xtask test`: everything that must pass, the tests' own summary last.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{bench, packages, shell, tidy};
+
+/// Runs every check; the tests run last so that their summary ends the output.
+///
+/// # Errors
+/// The first check that does not pass.
+pub fn all() -> Result<()> {
+    packages::ensure(&packages::FOR_TESTS)?;
+    shell::run(&["cargo", "fmt", "--all", "--check"])?;
+    tidy::check()?;
+    shell::run(&[
+        "cargo",
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    bench::run(&bench::Options::quick())?;
+    tests()
+}
+
+/// Runs the tests, passes their output through and adds up their summaries.
+fn tests() -> Result<()> {
+    let words = ["cargo", "test", "--workspace", "--no-fail-fast"];
+    eprintln!("$ {}", words.join(" "));
+    let mut child = shell::command(&words)
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cargo")?;
+    let stdout = child.stdout.take().context("cargo's output")?;
+    let mut total = Counts::default();
+    for line in BufReader::new(stdout).lines() {
+        let line = line.context("cargo's output")?;
+        println!("{line}");
+        total.add(&line);
+    }
+    let status = child.wait().context("cargo")?;
+    println!("{} passed, {} failed", total.passed, total.failed);
+    if !status.success() || total.failed > 0 {
+        bail!("tests failed");
+    }
+    Ok(())
+}
+
+/// Sums over `test result:` lines.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+}
+
+impl Counts {
+    fn add(&mut self, line: &str) {
+        let Some(summary) = line.strip_prefix("test result:") else {
+            return;
+        };
+        let words: Vec<&str> = summary
+            .split([' ', ';', '.'])
+            .filter(|w| !w.is_empty())
+            .collect();
+        let before = |word: &str| -> u64 {
+            let at = words.iter().position(|w| *w == word);
+            at.and_then(|at| words.get(at.wrapping_sub(1))?.parse().ok())
+                .unwrap_or(0)
+        };
+        self.passed += before("passed");
+        self.failed += before("failed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+
+    #[test]
+    fn summaries_add_up() {
+        let mut total = Counts::default();
+        total.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out");
+        total.add("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured");
+        total.add("test peer::passed ... ok");
+        assert_eq!(
+            total,
+            Counts {
+                passed: 15,
+                failed: 2
+            }
+        );
+    }
+}
