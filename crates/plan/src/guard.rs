@@ -58,6 +58,12 @@ pub enum GuardError {
         /// The target.
         path: PathBuf,
     },
+    /// A file where nothing can be written.
+    #[error("cannot write {}: its file system is read-only", path.display())]
+    ReadOnlyFileSystem {
+        /// The target.
+        path: PathBuf,
+    },
     /// A file that the kernel swaps to.
     #[error("refusing to write to {}: it is an active swap file", path.display())]
     SwapFile {
@@ -75,7 +81,9 @@ pub fn permit(
     path: &Path,
     allow_mounted_write: bool,
 ) -> Result<WritePermit, GuardError> {
-    let permit = WritePermit { path: path.to_owned() };
+    let permit = WritePermit {
+        path: path.to_owned(),
+    };
     match std::fs::metadata(path) {
         Ok(meta) if meta.file_type().is_block_device() => {
             let dev = DevId::from_raw(meta.rdev());
@@ -86,7 +94,10 @@ pub fn permit(
             };
             if device.read_only {
                 let about = about(&device);
-                return Err(GuardError::ReadOnly { path: permit.path, about });
+                return Err(GuardError::ReadOnly {
+                    path: permit.path,
+                    about,
+                });
             }
             let mut found = uses(facts, &device);
             if found.is_empty() {
@@ -108,7 +119,11 @@ fn refuse_in_use(
     if allowed || found.is_empty() {
         return Ok(permit);
     }
-    Err(GuardError::InUse { path: permit.path, about: about.to_owned(), found })
+    Err(GuardError::InUse {
+        path: permit.path,
+        about: about.to_owned(),
+        found,
+    })
 }
 
 /// A regular file, existing or to be created.
@@ -117,7 +132,20 @@ fn regular(facts: &Facts, permit: WritePermit) -> Result<WritePermit, GuardError
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let Ok(parent) = parent.canonicalize() else { return Ok(permit) };
+    let above = permit.path.ancestors().find_map(|at| {
+        let at = if at.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            at
+        };
+        host::space::of(at).ok()
+    });
+    if above.is_some_and(|space| space.read_only) {
+        return Err(GuardError::ReadOnlyFileSystem { path: permit.path });
+    }
+    let Ok(parent) = parent.canonicalize() else {
+        return Ok(permit);
+    };
     let on_dev = facts
         .mounts
         .of_path(&parent)
@@ -127,7 +155,10 @@ fn regular(facts: &Facts, permit: WritePermit) -> Result<WritePermit, GuardError
     }
     let identity = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
     if let Some(id) = identity(&permit.path)
-        && facts.swaps.iter().any(|swap| swap.is_file && identity(&swap.path) == Some(id))
+        && facts
+            .swaps
+            .iter()
+            .any(|swap| swap.is_file && identity(&swap.path) == Some(id))
     {
         return Err(GuardError::SwapFile { path: permit.path });
     }
@@ -136,7 +167,11 @@ fn regular(facts: &Facts, permit: WritePermit) -> Result<WritePermit, GuardError
 
 fn about(device: &BlockDevice) -> String {
     let size = units::Human::bytes(4, 1000).show(device.size_bytes);
-    if device.model.is_empty() { size } else { format!("{}, {size}", device.model) }
+    if device.model.is_empty() {
+        size
+    } else {
+        format!("{}, {size}", device.model)
+    }
 }
 
 /// Everything that uses `device` or a part of it, as clauses.
@@ -148,12 +183,26 @@ fn uses(facts: &Facts, device: &BlockDevice) -> Vec<String> {
     // Holders are appended while the list is walked; stacks are finite and have no cycles, and
     // a device met twice is not appended again.
     while let Some(member) = family.get(at).cloned() {
-        let name = if member.dev == device.dev { "it" } else { member.name.as_str() };
-        for mount in facts.mounts.iter().filter(|mount| is_mount_of(facts, mount, &member)) {
-            found.push(format!("{name} is mounted at {}", mount.mount_point.display()));
+        let name = if member.dev == device.dev {
+            "it"
+        } else {
+            member.name.as_str()
+        };
+        for mount in facts
+            .mounts
+            .iter()
+            .filter(|mount| is_mount_of(facts, mount, &member))
+        {
+            found.push(format!(
+                "{name} is mounted at {}",
+                mount.mount_point.display()
+            ));
         }
         let areas = facts.swaps.iter().filter(|swap| !swap.is_file);
-        if areas.into_iter().any(|swap| is_node_of(&swap.path, &member)) {
+        if areas
+            .into_iter()
+            .any(|swap| is_node_of(&swap.path, &member))
+        {
             found.push(format!("{name} is in use as swap"));
         }
         for holder in &member.holders {
@@ -184,14 +233,20 @@ fn is_node_of(path: &Path, device: &BlockDevice) -> bool {
         Ok(meta) => {
             meta.file_type().is_block_device() && DevId::from_raw(meta.rdev()) == device.dev
         }
-        Err(_) => path.strip_prefix("/dev").is_ok_and(|name| name == Path::new(&device.name)),
+        Err(_) => path
+            .strip_prefix("/dev")
+            .is_ok_and(|name| name == Path::new(&device.name)),
     }
 }
 
 /// Asks the kernel: an exclusive open of a block device fails while anything else claims it or
 /// one of its partitions.
 fn claimed(path: &Path) -> Option<String> {
-    let how = Open { read: true, exclusive: true, ..Open::default() };
+    let how = Open {
+        read: true,
+        exclusive: true,
+        ..Open::default()
+    };
     let error = File::open(path, how).err()?;
     (error.raw_os_error() == Some(EBUSY))
         .then(|| "the kernel says it is in use (perhaps mounted in another namespace)".to_owned())
@@ -233,7 +288,11 @@ mod tests {
             mounts: Mounts::parse(mounts).unwrap(),
             swaps,
             cpus: vec![0],
-            nodes: vec![Node { id: 0, cpus: vec![0], memory_bytes: 1 << 30 }],
+            nodes: vec![Node {
+                id: 0,
+                cpus: vec![0],
+                memory_bytes: 1 << 30,
+            }],
             system: System {
                 hostname: "h".into(),
                 kernel: "6".into(),
@@ -254,7 +313,10 @@ mod tests {
     fn mounts_of_the_device_its_partitions_and_what_is_stacked_on_it() {
         let (_dir, facts) = facts("27 1 8:1 / /boot rw - ext4 x rw\n", vec![]);
         assert_eq!(found(&facts, "sda1"), ["it is mounted at /boot"]);
-        assert_eq!(found(&facts, "sda"), ["sda1 is mounted at /boot", "sda2 is part of md0"]);
+        assert_eq!(
+            found(&facts, "sda"),
+            ["sda1 is mounted at /boot", "sda2 is part of md0"]
+        );
         assert_eq!(found(&facts, "sdb"), [""; 0]);
         assert_eq!(found(&facts, "md0"), [""; 0]);
         assert_eq!(found(&facts, "sda2"), ["it is part of md0"]);
@@ -264,12 +326,18 @@ mod tests {
     fn a_mounted_array_protects_its_members() {
         let (_dir, facts) = facts("27 1 9:0 / / rw - xfs /dev/root rw\n", vec![]);
         assert_eq!(found(&facts, "md0"), ["it is mounted at /"]);
-        assert_eq!(found(&facts, "sda2"), ["it is part of md0", "md0 is mounted at /"]);
+        assert_eq!(
+            found(&facts, "sda2"),
+            ["it is part of md0", "md0 is mounted at /"]
+        );
     }
 
     #[test]
     fn swap_is_found_by_name() {
-        let area = Swap { path: "/dev/sdb".into(), is_file: false };
+        let area = Swap {
+            path: "/dev/sdb".into(),
+            is_file: false,
+        };
         let (_dir, facts) = facts("", vec![area]);
         assert_eq!(found(&facts, "sdb"), ["it is in use as swap"]);
     }
@@ -278,7 +346,12 @@ mod tests {
     fn a_mistyped_device_is_not_created() {
         let facts = Facts::read(&Root::default()).unwrap();
         let error = permit(&facts, Path::new("/dev/no_such_disk"), true).unwrap_err();
-        assert!(error.to_string().starts_with("/dev/no_such_disk is no device"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("/dev/no_such_disk is no device"),
+            "{error}"
+        );
         assert!(permit(&facts, Path::new("/dev/null"), false).is_ok());
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sub/new");
@@ -291,15 +364,26 @@ mod tests {
         let (file, link) = (dir.path().join("swap"), dir.path().join("link"));
         fs::write(&file, "x").unwrap();
         symlink(&file, &link).unwrap();
-        let (_tree, facts) = facts("", vec![Swap { path: file, is_file: true }]);
+        let (_tree, facts) = facts(
+            "",
+            vec![Swap {
+                path: file,
+                is_file: true,
+            }],
+        );
         let error = permit(&facts, &link, true).unwrap_err();
         assert_eq!(error, GuardError::SwapFile { path: link });
     }
 
     #[test]
     fn the_line_names_device_model_size_and_finding() {
-        let permit = WritePermit { path: "/dev/sda".into() };
-        let found = vec!["sda1 is mounted at /".to_owned(), "sda2 is part of md0".to_owned()];
+        let permit = WritePermit {
+            path: "/dev/sda".into(),
+        };
+        let found = vec![
+            "sda1 is mounted at /".to_owned(),
+            "sda2 is part of md0".to_owned(),
+        ];
         let error = refuse_in_use(permit.clone(), "Model, 1024GB", found.clone(), false);
         assert_eq!(
             error.unwrap_err().to_string(),

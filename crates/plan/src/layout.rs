@@ -82,18 +82,31 @@ impl Make {
 impl Layout {
     /// fio's line about this layout, or `None` when only directories are wanted.
     pub fn headline(&self) -> Option<String> {
-        let files: Vec<_> = self.files.iter().filter(|f| f.how != Make::Directory).collect();
+        let files: Vec<_> = self
+            .files
+            .iter()
+            .filter(|f| f.how != Make::Directory)
+            .collect();
         let mib = files.iter().map(|file| file.to_bytes).sum::<u64>() >> 20;
         match files.len() {
             0 => None,
-            1 => Some(format!("{}: Laying out IO file (1 file / {mib}MiB)", self.job)),
-            n => Some(format!("{}: Laying out IO files ({n} files / total {mib}MiB)", self.job)),
+            1 => Some(format!(
+                "{}: Laying out IO file (1 file / {mib}MiB)",
+                self.job
+            )),
+            n => Some(format!(
+                "{}: Laying out IO files ({n} files / total {mib}MiB)",
+                self.job
+            )),
         }
     }
 
     /// Bytes that will be written.
     pub fn data_bytes(&self) -> u64 {
-        let full = self.files.iter().filter(|file| matches!(file.how, Make::Full(_)));
+        let full = self
+            .files
+            .iter()
+            .filter(|file| matches!(file.how, Make::Full(_)));
         full.map(|file| file.to_bytes - file.from_bytes).sum()
     }
 }
@@ -151,9 +164,15 @@ pub enum LayoutError {
 impl LayoutError {
     fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
         if source.raw_os_error() == Some(EROFS) {
-            return LayoutError::ReadOnly { path: path.to_owned() };
+            return LayoutError::ReadOnly {
+                path: path.to_owned(),
+            };
         }
-        LayoutError::System { action, path: path.to_owned(), source }
+        LayoutError::System {
+            action,
+            path: path.to_owned(),
+            source,
+        }
     }
 
     /// The errno behind the error, for reports that carry one.
@@ -183,7 +202,13 @@ impl Made {
     /// old size. Directories that others have filled since then stay.
     pub fn undo(self) {
         for (path, size) in self.extended {
-            let open = File::open(&path, Open { write: true, ..Open::default() });
+            let open = File::open(
+                &path,
+                Open {
+                    write: true,
+                    ..Open::default()
+                },
+            );
             // A file that is gone needs no cutting, and there is nobody to tell of more.
             let _ = open.and_then(|file| file.set_size(size));
         }
@@ -205,19 +230,31 @@ pub fn check_space(layouts: &[Layout]) -> Result<(), LayoutError> {
     // Layouts of one file follow each other: each starts where the one before ended.
     let mut needs: BTreeMap<u64, (&Path, PathBuf, u64)> = BTreeMap::new();
     for file in layouts.iter().flat_map(|layout| &layout.files) {
-        let needed = file.how.needs(file.to_bytes.saturating_sub(file.from_bytes));
-        let Some((dir, dev)) = existing_parent(&file.path) else { continue };
+        let needed = file
+            .how
+            .needs(file.to_bytes.saturating_sub(file.from_bytes));
+        let Some((dir, dev)) = existing_parent(&file.path) else {
+            continue;
+        };
         let entry = needs.entry(dev).or_insert_with(|| (&file.path, dir, 0));
         entry.2 = entry.2.saturating_add(needed);
     }
     for (path, dir, needed) in needs.into_values() {
-        let Ok(space) = host::space::of(&dir) else { continue };
+        let Ok(space) = host::space::of(&dir) else {
+            continue;
+        };
         if space.read_only {
-            return Err(LayoutError::ReadOnly { path: path.to_owned() });
+            return Err(LayoutError::ReadOnly {
+                path: path.to_owned(),
+            });
         }
         if needed > space.available_bytes {
             let available = space.available_bytes;
-            return Err(LayoutError::NoSpace { path: path.to_owned(), needed, available });
+            return Err(LayoutError::NoSpace {
+                path: path.to_owned(),
+                needed,
+                available,
+            });
         }
     }
     Ok(())
@@ -226,8 +263,14 @@ pub fn check_space(layouts: &[Layout]) -> Result<(), LayoutError> {
 /// The nearest existing directory at or above `path`, and its device.
 fn existing_parent(path: &Path) -> Option<(PathBuf, u64)> {
     path.ancestors().find_map(|at| {
-        let at = if at.as_os_str().is_empty() { Path::new(".") } else { at };
-        std::fs::metadata(at).ok().map(|meta| (at.to_owned(), meta.dev()))
+        let at = if at.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            at
+        };
+        std::fs::metadata(at)
+            .ok()
+            .map(|meta| (at.to_owned(), meta.dev()))
     })
 }
 
@@ -270,7 +313,10 @@ impl Work<'_> {
     fn lay_out(&mut self, layout: &Layout) -> Result<(), LayoutError> {
         self.tell(layout, true);
         let mut chunk = Vec::new();
-        let mut filler = Filler::new(&FillPolicy { refill: true, ..layout.contents.clone() });
+        let mut filler = Filler::new(&FillPolicy {
+            refill: true,
+            ..layout.contents.clone()
+        });
         if layout.data_bytes() > 0 {
             chunk.resize(CHUNK, 0);
             filler.init(&mut chunk);
@@ -288,7 +334,8 @@ impl Work<'_> {
                     }
                     self.fill(layout, file, &open, &mut filler, &mut chunk)?;
                     if layout.fsync {
-                        open.sync().map_err(|e| LayoutError::at("flush", &file.path, e))?;
+                        open.sync()
+                            .map_err(|e| LayoutError::at("flush", &file.path, e))?;
                         // What the run reads should come from the device.
                         let _ = open.advise(Hint::DontNeed, 0, 0);
                     }
@@ -302,16 +349,27 @@ impl Work<'_> {
 
     fn tell(&mut self, layout: &Layout, begins: bool) {
         let (done_bytes, total_bytes) = (self.done_bytes, self.total_bytes);
-        (self.progress)(Progress { layout, begins, done_bytes, total_bytes });
+        (self.progress)(Progress {
+            layout,
+            begins,
+            done_bytes,
+            total_bytes,
+        });
     }
 
     /// Opens or creates a file, and notes how to take that back.
     fn open(&mut self, file: &NewFile) -> Result<File, LayoutError> {
         let path = file.path.as_path();
-        let how = Open { read: true, write: true, ..Open::default() };
+        let how = Open {
+            read: true,
+            write: true,
+            ..Open::default()
+        };
         match File::open(path, how) {
             Ok(open) => {
-                let size = open.size().map_err(|e| LayoutError::at("look at", path, e))?;
+                let size = open
+                    .size()
+                    .map_err(|e| LayoutError::at("look at", path, e))?;
                 let mine = self.made.created.iter().any(|created| created == path);
                 if !mine {
                     self.made.extended.push((path.to_owned(), size));
@@ -319,8 +377,15 @@ impl Work<'_> {
                 Ok(open)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let open = File::open(path, Open { create: true, exclusive: true, ..how })
-                    .map_err(|e| LayoutError::at("create", path, e))?;
+                let open = File::open(
+                    path,
+                    Open {
+                        create: true,
+                        exclusive: true,
+                        ..how
+                    },
+                )
+                .map_err(|e| LayoutError::at("create", path, e))?;
                 self.made.created.push(path.to_owned());
                 Ok(open)
             }
@@ -359,7 +424,9 @@ impl Work<'_> {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(LayoutError::Cancelled);
             }
-            let want = usize::try_from(file.to_bytes - at).unwrap_or(CHUNK).min(CHUNK);
+            let want = usize::try_from(file.to_bytes - at)
+                .unwrap_or(CHUNK)
+                .min(CHUNK);
             let buffer = &mut chunk[..want];
             filler.prepare(0, buffer, at);
             let wrote = transfer::pwrite(open, buffer, at);
@@ -378,12 +445,7 @@ impl Work<'_> {
 }
 
 /// Reserves blocks. File systems that cannot do it are no error, as in fio.
-fn allocate(
-    open: &File,
-    how: Allocation,
-    file: &NewFile,
-    enough: bool,
-) -> Result<(), LayoutError> {
+fn allocate(open: &File, how: Allocation, file: &NewFile, enough: bool) -> Result<(), LayoutError> {
     let grown = file.to_bytes.saturating_sub(file.from_bytes);
     if grown == 0 {
         return Ok(());
@@ -404,12 +466,23 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn file(path: &Path, from_bytes: u64, to_bytes: u64, how: Make) -> NewFile {
-        NewFile { path: Arc::new(path.to_owned()), from_bytes, to_bytes, how }
+        NewFile {
+            path: Arc::new(path.to_owned()),
+            from_bytes,
+            to_bytes,
+            how,
+        }
     }
 
     fn layout(files: Vec<NewFile>) -> Layout {
         let contents = FillPolicy::default();
-        Layout { worker: 1, job: "j".into(), files, fsync: true, contents }
+        Layout {
+            worker: 1,
+            job: "j".into(),
+            files,
+            fsync: true,
+            contents,
+        }
     }
 
     fn run(layouts: &[Layout]) -> Result<Made, LayoutError> {
@@ -417,7 +490,10 @@ mod tests {
     }
 
     const FULL: Make = Make::Full(Some(Allocation::Native));
-    const RESERVE: Make = Make::Allocate { how: Allocation::Native, enough: true };
+    const RESERVE: Make = Make::Allocate {
+        how: Allocation::Native,
+        enough: true,
+    };
 
     #[test]
     fn data_is_random_to_the_last_byte_and_progress_ends_at_the_total() {
@@ -448,7 +524,10 @@ mod tests {
         fs::write(&path, "precious").unwrap();
         let made = run(&[layout(vec![file(&path, 8, MIB, FULL)])]).unwrap();
         let bytes = fs::read(&path).unwrap();
-        assert_eq!((bytes.len() as u64, &bytes[..8]), (MIB, b"precious".as_slice()));
+        assert_eq!(
+            (bytes.len() as u64, &bytes[..8]),
+            (MIB, b"precious".as_slice())
+        );
         assert_eq!(made.extended, [(path.clone(), 8)]);
         made.undo();
         assert_eq!(fs::read(&path).unwrap(), b"precious");
@@ -457,8 +536,14 @@ mod tests {
     #[test]
     fn each_way_of_making() {
         let dir = tempfile::tempdir().unwrap();
-        let truncate = Make::Allocate { how: Allocation::Truncate, enough: true };
-        let keep = Make::Allocate { how: Allocation::KeepSize, enough: true };
+        let truncate = Make::Allocate {
+            how: Allocation::Truncate,
+            enough: true,
+        };
+        let keep = Make::Allocate {
+            how: Allocation::KeepSize,
+            enough: true,
+        };
         for (name, how, size) in [
             ("native", RESERVE, Some(MIB)),
             ("truncate", truncate, Some(MIB)),
@@ -479,8 +564,10 @@ mod tests {
         let old = dir.path().join("old");
         fs::write(&old, "12345").unwrap();
         let new = dir.path().join("d/new");
-        let layouts =
-            [layout(vec![file(&old, 5, 2 * MIB, FULL), file(&new, 0, 4 * MIB, FULL)])];
+        let layouts = [layout(vec![
+            file(&old, 5, 2 * MIB, FULL),
+            file(&new, 0, 4 * MIB, FULL),
+        ])];
         let cancel = AtomicBool::new(false);
         let error = make(&layouts, &cancel, &mut |p| {
             cancel.store(p.done_bytes > 3 * MIB, Ordering::Relaxed);
@@ -495,10 +582,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (small, large) = (dir.path().join("a/small"), dir.path().join("large"));
         let huge = 1 << 62;
-        let layouts =
-            [layout(vec![file(&small, 0, MIB, FULL)]), layout(vec![file(&large, 0, huge, FULL)])];
+        let layouts = [
+            layout(vec![file(&small, 0, MIB, FULL)]),
+            layout(vec![file(&large, 0, huge, FULL)]),
+        ];
         match run(&layouts) {
-            Err(LayoutError::NoSpace { path, needed, available }) => {
+            Err(LayoutError::NoSpace {
+                path,
+                needed,
+                available,
+            }) => {
                 assert_eq!((path, needed), (small.clone(), MIB + huge));
                 assert!(available < huge);
             }
@@ -506,7 +599,10 @@ mod tests {
         }
         assert!(!dir.path().join("a").exists());
         // What may never be needed is not insisted on.
-        let maybe = Make::Allocate { how: Allocation::Native, enough: false };
+        let maybe = Make::Allocate {
+            how: Allocation::Native,
+            enough: false,
+        };
         run(&[layout(vec![file(&large, 0, huge, maybe)])]).unwrap();
     }
 
@@ -514,11 +610,20 @@ mod tests {
     fn headlines_are_fios() {
         let path = Path::new("f");
         let one = layout(vec![file(path, MIB, 16 * MIB, FULL)]);
-        assert_eq!(one.headline().unwrap(), "j: Laying out IO file (1 file / 16MiB)");
+        assert_eq!(
+            one.headline().unwrap(),
+            "j: Laying out IO file (1 file / 16MiB)"
+        );
         let two = file(path, 0, 16 * MIB, RESERVE);
         let two = layout(vec![two.clone(), two, file(path, 0, MIB, Make::Directory)]);
-        assert_eq!(two.headline().unwrap(), "j: Laying out IO files (2 files / total 32MiB)");
-        assert_eq!(layout(vec![file(path, 0, MIB, Make::Directory)]).headline(), None);
+        assert_eq!(
+            two.headline().unwrap(),
+            "j: Laying out IO files (2 files / total 32MiB)"
+        );
+        assert_eq!(
+            layout(vec![file(path, 0, MIB, Make::Directory)]).headline(),
+            None
+        );
     }
 
     #[test]

@@ -1,14 +1,27 @@
 //! Options and host facts become validated numbers: what each worker does, to which files,
 //! for how long, and what will be measured. A `Plan` holds no unresolved text: percentages,
 //! derived sizes, clones and groups are settled here, and impossible jobs are refused here.
+//!
+//! [`plan`] looks at the world and changes nothing. [`layout::make`] then makes the files that
+//! the plan lists, and takes back what it made if it fails.
 #![forbid(unsafe_code)]
 
+mod content;
+mod error;
+mod expand;
 pub mod guard;
+mod job;
 pub mod layout;
 pub mod model;
 mod names;
-mod regions;
+mod place;
+mod record;
+pub mod regions;
+mod requests;
+mod targets;
 
+pub use error::{Fault, PlanError, PlanErrors};
+pub use expand::plan;
 pub use model::{
     Access, Buffers, Depth, Description, Engine, ErrorPolicy, Lifecycle, Limits, Logs, Measured,
     Memory, Pace, Placement, Plan, Target, TargetKind, Think, Worker,

@@ -395,7 +395,11 @@ pub struct ErrorPolicy {
 impl ErrorPolicy {
     /// True when an error of this direction does not end the worker.
     pub fn survives(&self, ddir: Ddir) -> bool {
-        if ddir == Ddir::Read { self.read } else { self.write }
+        if ddir == Ddir::Read {
+            self.read
+        } else {
+            self.write
+        }
     }
 }
 

@@ -34,7 +34,9 @@ impl Naming<'_> {
             return vec![below(dir, self.job)];
         }
         let name = |file| generated(self.format, self.job, clone, file);
-        (0..self.nrfiles).map(|file| below(dir, &name(file))).collect()
+        (0..self.nrfiles)
+            .map(|file| below(dir, &name(file)))
+            .collect()
     }
 }
 
@@ -68,7 +70,8 @@ fn generated(format: &str, job: &str, clone: u32, file: u32) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let known = words.iter().find(|(word, _)| {
-            rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+            rest.get(..word.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(word))
         });
         match known {
             Some((word, value)) => {
@@ -91,7 +94,13 @@ mod tests {
     const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
     fn naming<'a>(names: &'a [String], directories: &'a [String]) -> Naming<'a> {
-        Naming { job: "j", names, directories, format: FORMAT, nrfiles: 2 }
+        Naming {
+            job: "j",
+            names,
+            directories,
+            format: FORMAT,
+            nrfiles: 2,
+        }
     }
 
     fn strings(list: &[&str]) -> Vec<String> {
@@ -118,17 +127,31 @@ mod tests {
 
     #[test]
     fn a_job_named_after_a_device_uses_it() {
-        let one = Naming { job: "/dev/null", nrfiles: 1, ..naming(&[], &[]) };
+        let one = Naming {
+            job: "/dev/null",
+            nrfiles: 1,
+            ..naming(&[], &[])
+        };
         assert_eq!(one.paths(3), ["/dev/null"]);
-        let two = Naming { job: "/dev/null", ..naming(&[], &[]) };
+        let two = Naming {
+            job: "/dev/null",
+            ..naming(&[], &[])
+        };
         assert_eq!(two.paths(3), ["/dev/null.3.0", "/dev/null.3.1"]);
-        let dir = Naming { job: "/tmp", nrfiles: 1, ..naming(&[], &[]) };
+        let dir = Naming {
+            job: "/tmp",
+            nrfiles: 1,
+            ..naming(&[], &[])
+        };
         assert_eq!(dir.paths(0), ["/tmp.0.0"]);
     }
 
     #[test]
     fn keywords_in_any_case_and_unknown_ones_left() {
-        assert_eq!(generated("d$jobNum/$FILENUM-$jobname$", "j", 4, 9), "d4/9-j$");
+        assert_eq!(
+            generated("d$jobNum/$FILENUM-$jobname$", "j", 4, 9),
+            "d4/9-j$"
+        );
         assert_eq!(generated("", "j", 1, 2), "j.1.2");
         assert_eq!(generated("$job$clientuid", "j", 1, 2), "$job");
         // A job name that looks like a keyword is taken as it is.

@@ -166,22 +166,45 @@ pub fn settle(
             Amount::Percent(percent) if percent > 0 => share(region.length_bytes, percent),
             _ => region.length_bytes,
         });
-        region.length_bytes = region.length_bytes.min(region.file_bytes - region.offset_bytes);
+        region.length_bytes = region
+            .length_bytes
+            .min(region.file_bytes - region.offset_bytes);
         regions.push(region);
     }
-    let size_bytes = if given == 0 || (total > 0 && given > total) { total } else { given };
+    let size_bytes = if given == 0 || (total > 0 && given > total) {
+        total
+    } else {
+        given
+    };
     if size_bytes < ask.min_bs {
-        return Err(too_small(ask, format!("the {size_bytes} bytes there are to cover")));
+        return Err(too_small(
+            ask,
+            format!("the {size_bytes} bytes there are to cover"),
+        ));
     }
-    let largest = regions.iter().map(|region| region.length_bytes).max().unwrap_or(0);
+    let largest = regions
+        .iter()
+        .map(|region| region.length_bytes)
+        .max()
+        .unwrap_or(0);
     if largest < ask.min_bs {
-        return Err(too_small(ask, format!("the {largest} bytes of each of {files} files")));
+        return Err(too_small(
+            ask,
+            format!("the {largest} bytes of each of {files} files"),
+        ));
     }
-    Ok(Regions { regions, size_bytes, io_size_bytes })
+    Ok(Regions {
+        regions,
+        size_bytes,
+        io_size_bytes,
+    })
 }
 
 fn too_small(ask: &Ask, what: String) -> RegionError {
-    RegionError::Block { bs: ask.min_bs, what }
+    RegionError::Block {
+        bs: ask.min_bs,
+        what,
+    }
 }
 
 /// Refuses jobs whose files have no size from anywhere.
@@ -193,7 +216,10 @@ fn check_given(ask: &Ask, given: u64, found: &[Found]) -> Result<(), RegionError
     if known.is_some_and(|bytes| bytes > 0) {
         return Ok(());
     }
-    let path = found.first().map(|file| file.path.clone()).unwrap_or_default();
+    let path = found
+        .first()
+        .map(|file| file.path.clone())
+        .unwrap_or_default();
     match ask.size {
         Amount::Percent(percent) if percent > 0 => {
             Err(RegionError::ShareOfNothing { percent, path })
@@ -213,7 +239,11 @@ fn region(
 ) -> Result<Region, RegionError> {
     let real = file.size_bytes.unwrap_or(each);
     let offset = start(ask, file, real)?;
-    let beyond = |size| RegionError::Offset { offset, path: file.path.clone(), size };
+    let beyond = |size| RegionError::Offset {
+        offset,
+        path: file.path.clone(),
+        size,
+    };
     let rest = || real.checked_sub(offset).ok_or_else(|| beyond(real));
     let mut length = match ask.filesize {
         _ if ask.fill && file.kind == TargetKind::File => {
@@ -248,7 +278,11 @@ fn region(
     if offset >= file_bytes && length > 0 {
         return Err(beyond(file_bytes));
     }
-    Ok(Region { offset_bytes: offset, length_bytes: length, file_bytes })
+    Ok(Region {
+        offset_bytes: offset,
+        length_bytes: length,
+        file_bytes,
+    })
 }
 
 /// First byte of the region. Shares of a file are rounded up to `offset_align`, or to a block.
@@ -263,7 +297,10 @@ fn start(ask: &Ask, file: &Found, real: u64) -> Result<u64, RegionError> {
             _ => (0, false),
         },
     };
-    let step = match (bytes(ask.offset_increment, "offset_increment")?, ask.offset_increment) {
+    let step = match (
+        bytes(ask.offset_increment, "offset_increment")?,
+        ask.offset_increment,
+    ) {
         (Some(bytes), _) => bytes,
         (None, Amount::Percent(percent)) => {
             relative |= percent > 0;
@@ -272,7 +309,9 @@ fn start(ask: &Ask, file: &Found, real: u64) -> Result<u64, RegionError> {
         (None, _) => 0,
     };
     let too_large = RegionError::TooLarge { option: "offset" };
-    let moved = step.checked_mul(u64::from(ask.clone)).and_then(|by| offset.checked_add(by));
+    let moved = step
+        .checked_mul(u64::from(ask.clone))
+        .and_then(|by| offset.checked_add(by));
     offset = moved.filter(|at| *at <= MAX_OFFSET).ok_or(too_large)?;
     if relative {
         offset = offset.next_multiple_of(ask.offset_align.unwrap_or(ask.min_bs).max(1));
@@ -313,20 +352,38 @@ mod tests {
     }
 
     fn device(size: Option<u64>, kind: TargetKind) -> Vec<Found> {
-        vec![Found { path: "dev".into(), kind, size_bytes: size }]
+        vec![Found {
+            path: "dev".into(),
+            kind,
+            size_bytes: size,
+        }]
     }
 
     fn plain(ask: Ask, found: &[Found]) -> Result<Vec<(u64, u64)>, String> {
         let settled = settle(&ask, found, |span| span / 2).map_err(|e| e.to_string())?;
-        Ok(settled.regions.iter().map(|r| (r.offset_bytes, r.length_bytes)).collect())
+        Ok(settled
+            .regions
+            .iter()
+            .map(|r| (r.offset_bytes, r.length_bytes))
+            .collect())
     }
 
     #[test]
     fn size_is_divided_and_the_first_files_take_the_rest() {
-        let ask = Ask { size: Amount::Bytes(40 * KIB), ..ask() };
+        let ask = Ask {
+            size: Amount::Bytes(40 * KIB),
+            ..ask()
+        };
         let lengths = plain(ask, &files(&[0, 0, 0])).unwrap();
-        assert_eq!(lengths, [(0, 40 * KIB / 3), (0, 40 * KIB / 3), (0, 40 * KIB / 3)]);
-        let ask = Ask { size: Amount::Bytes(40 * KIB + 1), min_bs: 1, ..ask };
+        assert_eq!(
+            lengths,
+            [(0, 40 * KIB / 3), (0, 40 * KIB / 3), (0, 40 * KIB / 3)]
+        );
+        let ask = Ask {
+            size: Amount::Bytes(40 * KIB + 1),
+            min_bs: 1,
+            ..ask
+        };
         let settled = settle(&ask, &files(&[0, 0]), |_| 0).unwrap();
         assert_eq!(settled.regions[0].length_bytes, 20 * KIB + 1);
         assert_eq!(settled.size_bytes, 40 * KIB + 1);
@@ -335,16 +392,30 @@ mod tests {
     #[test]
     fn existing_files_give_the_size() {
         assert_eq!(plain(ask(), &files(&[64 * KIB])).unwrap(), [(0, 64 * KIB)]);
-        let half = Ask { size: Amount::Percent(50), ..ask() };
+        let half = Ask {
+            size: Amount::Percent(50),
+            ..ask()
+        };
         assert_eq!(plain(half, &files(&[65 * KIB])).unwrap(), [(0, 32 * KIB)]);
         let error = plain(half, &files(&[0])).unwrap_err();
-        assert_eq!(error, "size=50% is a share of f0, which does not exist or is empty");
-        assert!(plain(ask(), &files(&[0])).unwrap_err().starts_with("size= is needed: f0"));
+        assert_eq!(
+            error,
+            "size=50% is a share of f0, which does not exist or is empty"
+        );
+        assert!(
+            plain(ask(), &files(&[0]))
+                .unwrap_err()
+                .starts_with("size= is needed: f0")
+        );
     }
 
     #[test]
     fn offsets_step_with_the_clone_and_shares_round_up() {
-        let mut ask = Ask { offset: Amount::Percent(10), clone: 2, ..ask() };
+        let mut ask = Ask {
+            offset: Amount::Percent(10),
+            clone: 2,
+            ..ask()
+        };
         ask.offset_increment = Amount::Percent(20);
         ask.size = Amount::Bytes(8 * KIB);
         let start = (100 * KIB / 10 + 2 * 20 * KIB).next_multiple_of(4 * KIB);
@@ -354,13 +425,23 @@ mod tests {
         assert_eq!(plain(ask, &found).unwrap(), [(50 * KIB, 8 * KIB)]);
         ask.offset = Amount::Bytes(200 * KIB);
         let error = plain(ask, &found).unwrap_err();
-        assert!(error.contains("lies beyond the end of dev (102400 bytes)"), "{error}");
+        assert!(
+            error.contains("lies beyond the end of dev (102400 bytes)"),
+            "{error}"
+        );
     }
 
     #[test]
     fn filesize_rules_over_size() {
-        let range = Some(Range { lo: 16 * KIB, hi: 32 * KIB });
-        let ask = Ask { filesize: range, size: Amount::Bytes(KIB << 10), ..ask() };
+        let range = Some(Range {
+            lo: 16 * KIB,
+            hi: 32 * KIB,
+        });
+        let ask = Ask {
+            filesize: range,
+            size: Amount::Bytes(KIB << 10),
+            ..ask()
+        };
         let settled = settle(&ask, &files(&[0, 20 * KIB]), |span| span / 2).unwrap();
         let lengths: Vec<u64> = settled.regions.iter().map(|r| r.length_bytes).collect();
         assert_eq!(lengths, [24 * KIB, 20 * KIB]);
@@ -369,36 +450,74 @@ mod tests {
 
     #[test]
     fn blocks_that_do_not_fit_are_refused() {
-        let ask = Ask { size: Amount::Bytes(2 * KIB), ..ask() };
-        assert_eq!(plain(ask, &files(&[0])).unwrap_err(), "bs=4096 is larger than size=2048");
-        let ask = Ask { size: Amount::Bytes(8 * KIB), ..ask };
+        let ask = Ask {
+            size: Amount::Bytes(2 * KIB),
+            ..ask()
+        };
+        assert_eq!(
+            plain(ask, &files(&[0])).unwrap_err(),
+            "bs=4096 is larger than size=2048"
+        );
+        let ask = Ask {
+            size: Amount::Bytes(8 * KIB),
+            ..ask
+        };
         let error = plain(ask, &files(&[0, 0, 0])).unwrap_err();
-        assert_eq!(error, "bs=4096 is larger than the 2730 bytes of each of 3 files");
-        let ask = Ask { size: Amount::Bytes(0), ..ask };
-        assert!(plain(ask, &files(&[KIB])).unwrap_err().starts_with("bs=4096 is larger than"));
+        assert_eq!(
+            error,
+            "bs=4096 is larger than the 2730 bytes of each of 3 files"
+        );
+        let ask = Ask {
+            size: Amount::Bytes(0),
+            ..ask
+        };
+        assert!(
+            plain(ask, &files(&[KIB]))
+                .unwrap_err()
+                .starts_with("bs=4096 is larger than")
+        );
     }
 
     #[test]
     fn devices_are_not_exceeded_and_diskless_engines_have_no_end() {
-        let ask = Ask { size: Amount::Bytes(64 * KIB), ..ask() };
+        let ask = Ask {
+            size: Amount::Bytes(64 * KIB),
+            ..ask()
+        };
         let found = device(Some(32 * KIB), TargetKind::Block);
         let settled = settle(&ask, &found, |_| 0).unwrap();
         assert_eq!(settled.regions[0].length_bytes, 32 * KIB);
         assert_eq!(settled.size_bytes, 64 * KIB);
         let none = settle(&ask, &device(None, TargetKind::None), |_| 0).unwrap();
         assert_eq!(none.regions[0].file_bytes, 64 * KIB);
-        let unsized_ = Ask { size: Amount::Bytes(0), ..ask };
+        let unsized_ = Ask {
+            size: Amount::Bytes(0),
+            ..ask
+        };
         assert!(plain(unsized_, &device(None, TargetKind::None)).is_err());
     }
 
     #[test]
     fn io_size_shares_shorten_the_pass_only() {
-        let ask = Ask { size: Amount::Bytes(64 * KIB), io_size: Amount::Percent(25), ..ask() };
+        let ask = Ask {
+            size: Amount::Bytes(64 * KIB),
+            io_size: Amount::Percent(25),
+            ..ask()
+        };
         let settled = settle(&ask, &files(&[0]), |_| 0).unwrap();
-        assert_eq!((settled.regions[0].length_bytes, settled.size_bytes), (64 * KIB, 16 * KIB));
+        assert_eq!(
+            (settled.regions[0].length_bytes, settled.size_bytes),
+            (64 * KIB, 16 * KIB)
+        );
         assert_eq!(settled.io_size_bytes, 0);
-        let ask = Ask { io_size: Amount::Bytes(KIB << 10), ..ask };
-        assert_eq!(settle(&ask, &files(&[0]), |_| 0).unwrap().io_size_bytes, KIB << 10);
+        let ask = Ask {
+            io_size: Amount::Bytes(KIB << 10),
+            ..ask
+        };
+        assert_eq!(
+            settle(&ask, &files(&[0]), |_| 0).unwrap().io_size_bytes,
+            KIB << 10
+        );
     }
 
     fn amounts() -> impl Strategy<Value = Amount> {

@@ -1,0 +1,409 @@
+//! From jobs to workers: clones, thread numbers, groups, stages, and one [`Worker`] each.
+
+use crate::content;
+use crate::error::{Fault, PlanError, PlanErrors};
+use crate::job::Job;
+use crate::layout::Layout;
+use crate::model::{
+    Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Target, Worker,
+};
+use crate::names::Naming;
+use crate::regions::{self, Ask, Regions};
+use crate::targets::{self, Book};
+use crate::{place, record, requests};
+use engine::EngineKind;
+use host::Facts;
+use result::LatencyTarget;
+use spec::Spec;
+use spec::kinds::{ContinueOn, ExitWhat, FadviseHint, SyncMode};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use units::{Amount, PerDdir};
+use workload::Seed;
+
+/// Settles everything about all jobs of `spec` on the machine that `facts` describe. Reads file
+/// sizes and device limits; changes nothing.
+///
+/// # Errors
+/// Every fault found, at most one batch per job.
+pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
+    let mut build = Build {
+        spec,
+        facts,
+        book: Book::new(facts),
+        plan: Plan {
+            workers: Vec::new(),
+            layouts: Vec::new(),
+            global_options: spec.global_given.clone(),
+            notes: Vec::new(),
+        },
+        group: 0,
+        in_group: 0,
+        stage: 0,
+    };
+    let mut errors = Vec::new();
+    for (index, job) in spec.jobs.iter().enumerate() {
+        let faults = build.job(index as u32, job).err().unwrap_or_default();
+        errors.extend(faults.into_iter().map(|fault| PlanError {
+            place: job.place.clone(),
+            job: job.name.clone(),
+            fault,
+        }));
+    }
+    let mut plan = build.plan;
+    // Clones say the same.
+    let mut seen = std::collections::HashSet::new();
+    plan.notes.retain(|note| seen.insert(note.clone()));
+    if errors.is_empty() {
+        Ok(plan)
+    } else {
+        Err(PlanErrors(errors))
+    }
+}
+
+struct Build<'a> {
+    spec: &'a Spec,
+    facts: &'a Facts,
+    book: Book<'a>,
+    plan: Plan,
+    group: u32,
+    /// Workers in the current group.
+    in_group: u32,
+    stage: u32,
+}
+
+/// What all clones of a job share.
+struct Parent<'a> {
+    index: u32,
+    said: &'a spec::Job,
+    job: Job<'a>,
+    engine: Engine,
+    seed: Seed,
+}
+
+impl Build<'_> {
+    /// Adds all clones of a job.
+    fn job(&mut self, index: u32, said: &spec::Job) -> Result<(), Vec<Fault>> {
+        let parent = self.parent(index, said)?;
+        let process = &said.options.process;
+        if (process.stonewall || process.new_group) && self.in_group > 0 {
+            self.in_group = 0;
+            self.group += 1;
+        }
+        if process.stonewall && !self.plan.workers.is_empty() {
+            self.stage += 1;
+        }
+        let earlier = self
+            .plan
+            .workers
+            .iter()
+            .filter(|worker| worker.group == self.group);
+        let lat = said.options.measure.lat_percentiles && !said.options.measure.disable_lat;
+        if process.group_reporting
+            && earlier
+                .into_iter()
+                .any(|worker| worker.reporting.lat_percentiles != lat)
+        {
+            let text = "lat_percentiles differs from the other jobs of its reporting group";
+            return Err(vec![Fault::option("lat_percentiles", text)]);
+        }
+        // fio numbers clones downwards: thread 2 is the last clone.
+        let clones = std::iter::once(0).chain((1..process.numjobs).rev());
+        for clone in clones {
+            let worker = self.worker(&parent, clone)?;
+            self.in_group += 1;
+            self.plan.workers.push(worker);
+        }
+        Ok(())
+    }
+
+    /// What is the same for all clones, checked.
+    fn parent<'b>(&mut self, index: u32, said: &'b spec::Job) -> Result<Parent<'b>, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let options = &said.options;
+        let kind = EngineKind::parse(&options.queue.ioengine)
+            .map_err(|error| vec![Fault::option("ioengine", error.to_string())])?;
+        let job = Job::settle(&said.name, options, kind, &mut self.plan.notes, &mut faults);
+        let pairs: Vec<(&str, Option<&str>)> = said
+            .engine_options
+            .iter()
+            .map(|given| (given.name.as_str(), given.value.as_deref()))
+            .collect();
+        match engine::registry::check_options(kind, &pairs, options.identity.kb_base) {
+            Ok(notes) => self.plan.notes.extend(notes),
+            Err(error) => faults.push(Fault::option("ioengine", error.to_string())),
+        }
+        if let Some(name) = &options.process.wait_for {
+            let of = self.spec.jobs.iter().take(index as usize);
+            if of.filter(|job| job.name == *name).count() > 1 {
+                let text = format!("wait_for={name}: several earlier jobs have this name");
+                faults.push(Fault::option("wait_for", text));
+            }
+        }
+        if options.target.fadvise_hint == FadviseHint::NoReuse {
+            let text = "fadvise_hint=noreuse is not supported yet";
+            faults.push(Fault::option("fadvise_hint", text));
+        }
+        if let Err(fault) = targets::check_directories(directories(options)) {
+            faults.push(fault);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let pair = |given: &spec::Given| (given.name.clone(), given.value.clone());
+        let engine = Engine {
+            kind,
+            options: said.engine_options.iter().map(pair).collect(),
+        };
+        let repeats = options.io.randrepeat || options.was_set("randseed");
+        let seed = if repeats {
+            Seed::Fixed(options.io.randseed)
+        } else {
+            // The standard library seeds its hashers from the system's entropy.
+            Seed::Entropy(RandomState::new().build_hasher().finish())
+        };
+        Ok(Parent {
+            index,
+            said,
+            job,
+            engine,
+            seed,
+        })
+    }
+
+    fn worker(&mut self, parent: &Parent<'_>, clone: u32) -> Result<Worker, Vec<Fault>> {
+        let number = self.plan.workers.len() as u32 + 1;
+        let (job, said) = (&parent.job, parent.said);
+        let one = |fault| vec![fault];
+        let own_seed = own_seed(parent.seed, number);
+        let buffers = content::buffers(job, self.facts.system.page_bytes, own_seed).map_err(one)?;
+        let verify = content::verify(job).map_err(one)?;
+        let names = naming(said).paths(clone);
+        let regions = self.regions(parent, &names, clone, number).map_err(one)?;
+        let (targets, files) = self.book.settle(job, &names, &regions).map_err(one)?;
+        if let Some(file) = files.first() {
+            if self.spec.switches.readonly {
+                let path = file.path.to_path_buf();
+                let reason = "must be laid out first, which --readonly forbids".into();
+                return Err(vec![Fault::Path { path, reason }]);
+            }
+            self.plan.layouts.push(Layout {
+                worker: number,
+                job: said.name.clone(),
+                files,
+                fsync: said.options.target.create_fsync,
+                contents: buffers.fill.clone(),
+            });
+        }
+        let mut faults = Vec::new();
+        let placement = place::placement(job, self.facts, number, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Worker {
+            name: said.name.clone(),
+            description: said.options.identity.description.clone(),
+            number,
+            clone,
+            job: parent.index,
+            group: self.group,
+            stage: self.stage,
+            wait_for: said.options.process.wait_for.clone(),
+            threaded: said.options.process.thread,
+            display: display(job),
+            options: said.given.clone(),
+            reporting: record::reporting(job),
+            engine: parent.engine.clone(),
+            depth: job.depth,
+            access: access(job, &targets, verify.is_some()),
+            targets,
+            requests: requests::requests(job, number, parent.seed, &regions, &names),
+            limits: requests::limits(job, &regions, own_seed),
+            pace: requests::pace(job),
+            buffers,
+            measured: record::measured(job),
+            logs: record::logs(job, number),
+            errors: error_policy(job),
+            placement,
+            lifecycle: lifecycle(job),
+            target: latency_target(job),
+            verify,
+        })
+    }
+
+    fn regions(
+        &mut self,
+        parent: &Parent<'_>,
+        names: &[String],
+        clone: u32,
+        number: u32,
+    ) -> Result<Regions, Fault> {
+        let (job, extent) = (&parent.job, &parent.said.options.extent);
+        let found: Result<Vec<_>, Fault> = names
+            .iter()
+            .map(|name| self.book.found(job, name))
+            .collect();
+        let found = found?;
+        let fill = parent.said.options.target.fill_device;
+        let align = parent
+            .said
+            .options
+            .was_set("offset_align")
+            .then_some(extent.offset_align);
+        let ask = Ask {
+            size: extent.size,
+            filesize: extent.filesize,
+            io_size: extent.io_size,
+            offset: extent.offset,
+            offset_increment: extent.offset_increment,
+            offset_align: align,
+            append: parent.said.options.target.file_append,
+            fill: fill && matches!(extent.size, Amount::Bytes(0)),
+            min_bs: job.min_bs,
+            grain: job.block.0.iter().map(|size| size.min).min().unwrap_or(1),
+            clone,
+        };
+        let mut sizes = requests::file_sizes(job, parent.seed, number);
+        let settled = regions::settle(&ask, &found, |span| sizes.below(span))?;
+        let idle = settled
+            .regions
+            .iter()
+            .zip(names)
+            .filter(|(region, _)| region.length_bytes == 0);
+        for (_, name) in idle {
+            self.plan
+                .notes
+                .push(format!("{}: file {name} is empty and ignored", job.name));
+        }
+        Ok(settled)
+    }
+}
+
+fn directories(options: &spec::Options) -> &[String] {
+    options
+        .target
+        .directory
+        .as_ref()
+        .map_or(&[], |names| &names.0)
+}
+
+fn naming(said: &spec::Job) -> Naming<'_> {
+    let target = &said.options.target;
+    Naming {
+        job: &said.section,
+        names: target.filename.as_ref().map_or(&[], |names| &names.0),
+        directories: directories(&said.options),
+        format: &target.filename_format,
+        nrfiles: target.nrfiles,
+    }
+}
+
+/// A seed of the worker's own, for what need not be as in fio.
+fn own_seed(seed: Seed, number: u32) -> u64 {
+    let (Seed::Fixed(seed) | Seed::Entropy(seed)) = seed;
+    let mut state = workload::rng::Xoshiro::new(seed ^ u64::from(number) << 32);
+    state.draw()[0]
+}
+
+fn display(job: &Job<'_>) -> Description {
+    Description {
+        rw: job.rw(),
+        block: PerDdir::from_fn(|ddir| (job.block[ddir].min, job.block[ddir].max)),
+        seq_rand: job.options.block.bs_is_seq_rand,
+        engine: job.kind.name(),
+        iodepth: job.options.queue.iodepth,
+    }
+}
+
+fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
+    let (io, target) = (&job.options.io, &job.options.target);
+    let (sync, dsync) = match io.sync {
+        SyncMode::None => (false, false),
+        SyncMode::Sync => (true, false),
+        SyncMode::Dsync => (false, true),
+    };
+    let range = io.sync_file_range.unwrap_or_default();
+    let bits = [range.wait_before, range.write, range.wait_after];
+    let sync_range_flags = (0u32..)
+        .zip(bits)
+        .map(|(bit, on)| u32::from(on) << bit)
+        .sum();
+    Access {
+        direct: io.direct,
+        sync,
+        dsync,
+        // fio opens for reading in any case, so that the same file can be read back.
+        read: true,
+        write: job.modifies() && (!job.options.verify.verify_only || !verifies),
+        create: target.allow_file_create
+            && targets
+                .iter()
+                .all(|target| target.kind == crate::TargetKind::File),
+        invalidate: target.invalidate && !target.pre_read,
+        advise_random: match target.fadvise_hint {
+            FadviseHint::Workload => Some(io.rw.mode.is_random()),
+            FadviseHint::Random => Some(true),
+            FadviseHint::Sequential => Some(false),
+            FadviseHint::None | FadviseHint::NoReuse => None,
+        },
+        pre_read: target.pre_read,
+        atomic: io.atomic,
+        write_hint: match target.write_hint {
+            spec::kinds::WriteHint::None => None,
+            spec::kinds::WriteHint::Short => Some(2),
+            spec::kinds::WriteHint::Medium => Some(3),
+            spec::kinds::WriteHint::Long => Some(4),
+            spec::kinds::WriteHint::Extreme => Some(5),
+        },
+        sync_range_flags,
+    }
+}
+
+fn error_policy(job: &Job<'_>) -> ErrorPolicy {
+    let faults = &job.options.faults;
+    let (read, write, verify) = match faults.continue_on_error {
+        ContinueOn::None => (false, false, false),
+        ContinueOn::Read => (true, false, false),
+        ContinueOn::Write => (false, true, false),
+        ContinueOn::Io => (true, true, false),
+        ContinueOn::Verify => (false, false, true),
+        ContinueOn::All => (true, true, true),
+    };
+    let ignored = faults.ignore_error.clone();
+    ErrorPolicy {
+        read,
+        write,
+        verify,
+        ignore: [ignored.read, ignored.write, ignored.verify],
+        dump: faults.error_dump,
+    }
+}
+
+fn lifecycle(job: &Job<'_>) -> Lifecycle {
+    let (process, target) = (&job.options.process, &job.options.target);
+    Lifecycle {
+        create_only: target.create_only,
+        end_fsync: job.options.io.end_fsync,
+        end_syncfs: job.options.io.end_syncfs,
+        fsync_on_close: job.options.io.fsync_on_close,
+        unlink: target.unlink,
+        unlink_each_loop: target.unlink_each_loop,
+        exitall: process.exitall.then_some(match process.exit_what {
+            ExitWhat::Group => ExitScope::Group,
+            ExitWhat::Stonewall => ExitScope::Stage,
+            ExitWhat::All => ExitScope::All,
+        }),
+        exitall_on_error: job.options.faults.exitall_on_error,
+        prerun: process.exec_prerun.clone(),
+        postrun: process.exec_postrun.clone(),
+    }
+}
+
+fn latency_target(job: &Job<'_>) -> LatencyTarget {
+    let pace = &job.options.pace;
+    LatencyTarget {
+        target_ns: pace.latency_target.ns(),
+        window_ns: pace.latency_window.ns(),
+        percentile: pace.latency_percentile,
+        depth: job.options.queue.iodepth,
+    }
+}

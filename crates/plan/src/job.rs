@@ -1,0 +1,253 @@
+//! One job on its way into the plan: its options with everything that one option says about
+//! another already applied, the way fio's fix-ups do it.
+
+use crate::error::Fault;
+use crate::model::Depth;
+use engine::{Caps, EngineKind};
+use spec::Options;
+use spec::kinds::{Distribution, VerifyKind};
+use units::{Ddir, PerDdir};
+use workload::{BlockSize, SizeShare};
+
+/// A job's options and what follows from them before anything is known about its files.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub name: &'a str,
+    pub options: &'a Options,
+    pub kind: EngineKind,
+    pub caps: Caps,
+    /// Block sizes of all directions, used or not.
+    pub block: PerDdir<BlockSize>,
+    /// Smallest block of the directions that fio bounds sizes by, bytes.
+    pub min_bs: u64,
+    pub norandommap: bool,
+    pub overwrite: bool,
+    pub time_based: bool,
+    pub refill: bool,
+    pub depth: Depth,
+}
+
+impl<'a> Job<'a> {
+    /// Applies the fix-ups. Remarks go to `notes`, everything impossible to `faults`.
+    pub fn settle(
+        name: &'a str,
+        options: &'a Options,
+        kind: EngineKind,
+        notes: &mut Vec<String>,
+        faults: &mut Vec<Fault>,
+    ) -> Job<'a> {
+        let caps = kind.caps();
+        let block = block_sizes(options);
+        let mode = options.io.rw.mode;
+        let verifies = options.verify.verify != VerifyKind::None;
+        let aligned = mode.is_random()
+            && Ddir::DATA
+                .into_iter()
+                .any(|d| options.block.ba[d].unwrap_or(0) > 0);
+        let mut norandommap = options.io.norandommap;
+        let foreign = |d: Ddir| options.block.ba[d].is_some_and(|ba| ba != block[d].min);
+        if aligned && !norandommap && Ddir::DATA.into_iter().any(foreign) {
+            notes.push(format!(
+                "{name}: any use of blockalign= turns the random map off"
+            ));
+            norandommap = true;
+        }
+        norandommap |= options.io.random_distribution != Distribution::Random;
+        // The contradictions themselves were told when the options were checked.
+        let time_based = options.extent.time_based && !options.extent.runtime.is_zero();
+        let writes_only = mode.writes() && !mode.reads();
+        if verifies && writes_only && options.verify.do_verify && time_based {
+            notes.push(format!(
+                "{name}: the read-back of verify= never starts, because the writes use all of \
+                 runtime="
+            ));
+        }
+        if verifies && norandommap && !fixed(&block) {
+            notes.push(format!(
+                "{name}: norandommap with varying block sizes leaves verify= incomplete"
+            ));
+        }
+        let job = Job {
+            name,
+            options,
+            kind,
+            caps,
+            min_bs: smallest(options, &block),
+            norandommap,
+            overwrite: options.target.overwrite || mode.reads(),
+            time_based,
+            refill: options.buffer.refill_buffers
+                || (verifies && !options.was_set("refill_buffers")),
+            depth: depth(options),
+            block,
+        };
+        job.remarks(notes);
+        job.conflicts(faults);
+        job
+    }
+
+    /// True when the job writes or trims.
+    pub fn modifies(&self) -> bool {
+        self.options.io.rw.mode.writes() || self.options.io.rw.mode.trims()
+    }
+
+    /// True when requests of this direction may occur, read-back of written blocks included.
+    pub fn uses(&self, ddir: Ddir) -> bool {
+        let mode = self.options.io.rw.mode;
+        match ddir {
+            Ddir::Read => mode.reads(),
+            Ddir::Write => mode.writes(),
+            _ => mode.trims(),
+        }
+    }
+
+    /// Largest request, bytes. `bs_is_seq_rand` keeps sizes under other names.
+    pub fn max_bs(&self) -> u64 {
+        let seq_rand = self.options.block.bs_is_seq_rand;
+        let used = Ddir::DATA.into_iter().filter(|d| self.uses(*d) || seq_rand);
+        used.map(|d| self.block[d].max).max().unwrap_or(0)
+    }
+
+    fn remarks(&self, notes: &mut Vec<String>) {
+        let options = self.options;
+        if self.caps.sync && options.queue.iodepth > 1 {
+            notes.push(
+                "note: both iodepth >= 1 and synchronous I/O engine are selected, \
+                 queue depth will be capped at 1"
+                    .to_owned(),
+            );
+        }
+        if options.block.bs_unaligned && options.io.direct {
+            notes.push(format!(
+                "{}: bs_unaligned may not work with direct=1",
+                self.name
+            ));
+        }
+        let shared = options.target.filename.is_some()
+            || !options.target.filename_format.contains("$jobnum");
+        if options.verify.verify != VerifyKind::None
+            && options.io.rw.mode.writes()
+            && options.verify.do_verify
+            && options.process.numjobs > 1
+            && shared
+        {
+            notes.push(format!(
+                "{}: several writers share a file; they may overwrite each other's blocks and \
+                 fail verification",
+                self.name
+            ));
+        }
+    }
+
+    /// Options that exclude each other, and numbers that lead nowhere.
+    fn conflicts(&self, faults: &mut Vec<Fault>) {
+        let options = self.options;
+        for ddir in Ddir::DATA {
+            let size = &self.block[ddir];
+            if self.uses(ddir) && (size.max > i32::MAX as u64 || size.min == 0) {
+                let text = format!("bs={}: a request moves 1 to 2147483647 bytes", size.max);
+                faults.push(Fault::option("bs", text));
+            }
+        }
+        if options.process.numjobs == 0 {
+            faults.push(Fault::option(
+                "numjobs",
+                "numjobs=0: a job needs at least one clone",
+            ));
+        }
+        if options.target.nrfiles == 0 && options.target.filename.is_none() {
+            faults.push(Fault::option(
+                "nrfiles",
+                "nrfiles=0: a job needs at least one file",
+            ));
+        }
+        if options.target.fill_device && !options.io.rw.mode.writes() {
+            faults.push(Fault::option(
+                "fill_device",
+                "fill_device=1 needs a job that writes",
+            ));
+        }
+        if options.target.fill_device && options.io.rw.mode.is_random() {
+            let text = format!("fill_device=1 fills in order, rw={} is random", self.rw());
+            faults.push(Fault::option("fill_device", text));
+        }
+        if options.io.rw.mode.trims() && !self.caps.trims {
+            let text = format!(
+                "rw={}: ioengine={} cannot trim",
+                self.rw(),
+                options.queue.ioengine
+            );
+            faults.push(Fault::option("rw", text));
+        }
+    }
+
+    /// `rw` as fio prints it.
+    pub fn rw(&self) -> &'static str {
+        self.options.io.rw.mode.word()
+    }
+}
+
+fn fixed(block: &PerDdir<BlockSize>) -> bool {
+    let first = block[Ddir::Read].min;
+    block
+        .0
+        .iter()
+        .all(|size| size.min == first && size.max == first)
+}
+
+/// fio bounds sizes by the smaller of read and write blocks, and trim blocks where trims occur.
+fn smallest(options: &Options, block: &PerDdir<BlockSize>) -> u64 {
+    let both = block[Ddir::Read].min.min(block[Ddir::Write].min);
+    let trims = options.io.rw.mode.trims();
+    if trims {
+        both.min(block[Ddir::Trim].min)
+    } else {
+        both
+    }
+}
+
+fn block_sizes(options: &Options) -> PerDdir<BlockSize> {
+    let block = &options.block;
+    PerDdir::from_fn(|ddir| {
+        let split = &block.bssplit[ddir];
+        if !split.is_empty() {
+            let share = |(bytes, percent): &(u64, u32)| SizeShare {
+                bytes: *bytes,
+                percent: *percent,
+            };
+            return BlockSize::split(split.0.iter().map(share).collect());
+        }
+        match block.bsrange[ddir] {
+            Some(range) => BlockSize::range(range.lo, range.hi),
+            None => BlockSize::fixed(block.bs[ddir]),
+        }
+    })
+}
+
+/// Depth and batches, each within the other as fio bounds them.
+fn depth(options: &Options) -> Depth {
+    let queue = &options.queue;
+    let within = |value: u32| {
+        if value == 0 || value > queue.iodepth {
+            queue.iodepth
+        } else {
+            value
+        }
+    };
+    let min = queue.iodepth_batch_complete_min;
+    let max = queue
+        .iodepth_batch_complete_max
+        .unwrap_or(0)
+        .max(min)
+        .max(1);
+    Depth {
+        iodepth: queue.iodepth,
+        low: within(queue.iodepth_low.unwrap_or(0)),
+        batch_submit: within(queue.iodepth_batch),
+        batch_complete_min: min,
+        batch_complete_max: max,
+        serialize_overlap: queue.serialize_overlap
+            && queue.iodepth > 1
+            && (options.io.rw.mode.writes() || options.io.rw.mode.trims()),
+    }
+}

@@ -1,0 +1,122 @@
+//! CPUs, memory nodes, priorities and identity of one worker.
+
+use crate::error::Fault;
+use crate::job::Job;
+use crate::model::{MemoryMode, Placement};
+use host::Facts;
+use spec::kinds::{CpuPolicy, MemPolicy, NodeList};
+
+/// Best effort: the class of a bare `prio=`.
+const BEST_EFFORT: u8 = 2;
+
+/// Settles the placement of the worker with thread number `number`.
+pub(crate) fn placement(
+    job: &Job<'_>,
+    facts: &Facts,
+    number: u32,
+    faults: &mut Vec<Fault>,
+) -> Placement {
+    let process = &job.options.process;
+    let cpus = match cpus(job, facts) {
+        Ok(cpus) => cpus,
+        Err(fault) => {
+            faults.push(fault);
+            None
+        }
+    };
+    let memory = match memory(&process.numa_mem_policy, facts) {
+        Ok(memory) => memory,
+        Err(fault) => {
+            faults.push(fault);
+            None
+        }
+    };
+    let split = process.cpus_allowed_policy == CpuPolicy::Split;
+    let one = |cpus: Vec<u32>| vec![cpus[(number as usize - 1) % cpus.len()]];
+    let io_priority = (process.prio.is_some() || process.prioclass.is_some()).then(|| {
+        // Both are bounded by the option table: class 0 to 3, level 0 to 7.
+        let class = process.prioclass.map_or(BEST_EFFORT, |class| class as u8);
+        (class, process.prio.unwrap_or(0) as u8)
+    });
+    Placement {
+        cpus: if split { cpus.map(one) } else { cpus },
+        memory,
+        nice: process.nice,
+        io_priority,
+        uid: process.uid,
+        gid: process.gid,
+        comm: process.comm.clone(),
+    }
+}
+
+/// The CPUs that all of `cpus_allowed`, `cpumask` and `numa_cpu_nodes` permit; never empty.
+fn cpus(job: &Job<'_>, facts: &Facts) -> Result<Option<Vec<u32>>, Fault> {
+    let process = &job.options.process;
+    let mut allowed: Option<Vec<u32>> = None;
+    let mut restrict = |option: &'static str, wanted: Vec<u32>| {
+        let missing = wanted.iter().find(|cpu| !facts.cpus.contains(cpu));
+        if let Some(cpu) = missing {
+            let text = format!("{option}: CPU {cpu} is not online");
+            return Err(Fault::option(option, text));
+        }
+        let mut both = wanted;
+        if let Some(before) = &allowed {
+            both.retain(|cpu| before.contains(cpu));
+        }
+        if both.is_empty() {
+            return Err(Fault::option(
+                option,
+                format!("{option} leaves no CPU to run on"),
+            ));
+        }
+        allowed = Some(both);
+        Ok(())
+    };
+    if let Some(mask) = process.cpumask {
+        restrict(
+            "cpumask",
+            (0..64).filter(|bit| mask >> bit & 1 == 1).collect(),
+        )?;
+    }
+    if let Some(list) = &process.cpus_allowed {
+        restrict("cpus_allowed", list.0.clone())?;
+    }
+    if let Some(list) = &process.numa_cpu_nodes {
+        let ids = nodes(list, facts, "numa_cpu_nodes")?;
+        let of = facts.nodes.iter().filter(|node| ids.contains(&node.id));
+        restrict(
+            "numa_cpu_nodes",
+            of.flat_map(|node| node.cpus.clone()).collect(),
+        )?;
+    }
+    Ok(allowed)
+}
+
+fn nodes(list: &NodeList, facts: &Facts, option: &'static str) -> Result<Vec<u32>, Fault> {
+    let known: Vec<u32> = facts.nodes.iter().map(|node| node.id).collect();
+    let NodeList::Nodes(ids) = list else {
+        return Ok(known);
+    };
+    match ids.0.iter().find(|id| !known.contains(id)) {
+        Some(id) => {
+            let last = known.last().copied().unwrap_or(0);
+            let text = format!("{option}: there is no node {id}, the last is {last}");
+            Err(Fault::option(option, text))
+        }
+        None => Ok(ids.0.clone()),
+    }
+}
+
+fn memory(policy: &MemPolicy, facts: &Facts) -> Result<Option<(MemoryMode, Vec<u32>)>, Fault> {
+    const OPTION: &str = "numa_mem_policy";
+    Ok(match policy {
+        MemPolicy::Default => None,
+        MemPolicy::Local => Some((MemoryMode::Local, Vec::new())),
+        MemPolicy::Prefer(node) => {
+            let list = NodeList::Nodes(option::IdList(vec![*node]));
+            Some((MemoryMode::Prefer, nodes(&list, facts, OPTION)?))
+        }
+        MemPolicy::Bind(list) => Some((MemoryMode::Bind, nodes(list, facts, OPTION)?)),
+        MemPolicy::Interleave(list) => Some((MemoryMode::Interleave, nodes(list, facts, OPTION)?)),
+    })
+}

@@ -1,0 +1,114 @@
+//! What is recorded and how it is reported: latency classes, windows, percentiles, log files.
+
+use crate::job::Job;
+use crate::model::{Clock, Logs, Measured};
+use result::{Reporting, Unified};
+use spec::kinds::{ClockSource, ContinueOn, LogValue, Unified as UnifiedWord, UnitBase};
+use std::path::PathBuf;
+
+/// Decimals that percentiles are printed with at least.
+const MIN_PRECISION: usize = 2;
+
+/// Settings that only change reports.
+pub(crate) fn reporting(job: &Job<'_>) -> Reporting {
+    let (identity, measure) = (&job.options.identity, &job.options.measure);
+    let mut percentiles = measure.percentile_list.values.clone();
+    percentiles.sort_by(f64::total_cmp);
+    let sync = job.caps.sync_at(job.depth.iodepth);
+    Reporting {
+        grouped: job.options.process.group_reporting,
+        unified: match identity.unified_rw_reporting {
+            UnifiedWord::None => Unified::Separate,
+            UnifiedWord::Mixed => Unified::Mixed,
+            UnifiedWord::Both => Unified::Both,
+        },
+        kb_base: identity.kb_base.factor(),
+        unit_base: match identity.unit_base {
+            UnitBase::Auto => 0,
+            UnitBase::Bytes => 8,
+            UnitBase::Bits => 1,
+        },
+        significant_figures: identity.significant_figures,
+        percentiles,
+        percentile_precision: measure.percentile_list.decimals.max(MIN_PRECISION) as u32,
+        slat_percentiles: measure.slat_percentiles && !measure.disable_slat,
+        clat_percentiles: measure.clat_percentiles && !measure.disable_clat,
+        lat_percentiles: measure.lat_percentiles && !measure.disable_lat,
+        has_slat: !measure.disable_slat && !sync,
+        has_clat: !measure.disable_clat,
+        has_lat: !measure.disable_lat,
+        shown: measure.stats,
+        continues_on_error: job.options.faults.continue_on_error != ContinueOn::None,
+        zoned: false,
+    }
+}
+
+/// What workers record.
+pub(crate) fn measured(job: &Job<'_>) -> Measured {
+    let measure = &job.options.measure;
+    // A log without its own window samples at the log's pace, as in fio.
+    let window = |log: bool, set: &str, own_ns: u64| {
+        let follows = log && !job.options.was_set(set);
+        if follows {
+            measure.log_avg_msec.ns()
+        } else {
+            own_ns
+        }
+    };
+    Measured {
+        slat: !measure.disable_slat,
+        clat: !measure.disable_clat,
+        lat: !measure.disable_lat,
+        samples: !measure.disable_bw_measurement,
+        bw_window_ns: window(
+            measure.write_bw_log.is_some(),
+            "bwavgtime",
+            measure.bwavgtime.ns(),
+        ),
+        iops_window_ns: window(
+            measure.write_iops_log.is_some(),
+            "iopsavgtime",
+            measure.iopsavgtime.ns(),
+        ),
+        reduced: measure.gtod_reduce,
+        disks: measure.disk_util && !job.caps.diskless,
+        clock: measure.clocksource.map(|clock| match clock {
+            ClockSource::Cpu => Clock::Cpu,
+            ClockSource::ClockGettime => Clock::ClockGettime,
+            ClockSource::Gettimeofday => Clock::Gettimeofday,
+        }),
+    }
+}
+
+/// Names of the log files of the worker with thread number `number`.
+pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
+    let measure = &job.options.measure;
+    let name = |prefix: &Option<String>, kind: &str| {
+        let prefix = prefix.as_deref()?;
+        let prefix = if prefix.is_empty() { job.name } else { prefix };
+        Some(PathBuf::from(if measure.per_job_logs {
+            format!("{prefix}_{kind}.{number}.log")
+        } else {
+            format!("{prefix}_{kind}.log")
+        }))
+    };
+    let latency =
+        |kind: &str, disabled: bool| name(&measure.write_lat_log, kind).filter(|_| !disabled);
+    Logs {
+        bw: name(&measure.write_bw_log, "bw"),
+        iops: name(&measure.write_iops_log, "iops"),
+        lat: latency("lat", measure.disable_lat),
+        slat: latency("slat", measure.disable_slat),
+        clat: latency("clat", measure.disable_clat),
+        hist: name(&measure.write_hist_log, "clat_hist"),
+        iolog: job.options.replay.write_iolog.as_ref().map(PathBuf::from),
+        window_ns: measure.log_avg_msec.ns(),
+        hist_window_ns: measure.log_hist_msec.ns(),
+        hist_coarseness: measure.log_hist_coarseness,
+        log_max: measure.log_window_value != LogValue::Average,
+        log_mean: measure.log_window_value != LogValue::Max,
+        offsets: measure.log_offset,
+        append: !measure.per_job_logs,
+        epoch: measure.log_unix_epoch,
+    }
+}

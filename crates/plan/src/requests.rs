@@ -1,0 +1,210 @@
+//! The numbers that decide a worker's requests, pace and end.
+
+use crate::job::Job;
+use crate::model::{Limits, Pace, Think};
+use crate::regions::{Region, Regions};
+use spec::kinds::{self, Mode, RateProcess, Sequencer, ThinkCount};
+use units::PerDdir;
+use workload::{
+    Direction, Distribution, FileRegion, FileService, FileServiceKind, Generator, RwSequencer,
+    Seed, Spec, ZoneShare,
+    rng::{Taus, Xoshiro},
+};
+
+/// Requests of the worker with thread number `number` over `regions`, whose files are spelled
+/// `names`.
+pub(crate) fn requests(
+    job: &Job<'_>,
+    number: u32,
+    seed: Seed,
+    regions: &Regions,
+    names: &[String],
+) -> Spec {
+    let (io, extent) = (&job.options.io, &job.options.extent);
+    Spec {
+        direction: direction(io.rw.mode),
+        rwmix_read: io.rwmixread,
+        block: job.block.clone(),
+        bs_unaligned: job.options.block.bs_unaligned,
+        bs_is_seq_rand: job.options.block.bs_is_seq_rand,
+        block_align: job.options.block.ba.map(|align| align.unwrap_or(0)),
+        sequence_add: io.rw.step_bytes(),
+        sequence_count: io.rw.requests_per_offset(),
+        rw_sequencer: match io.rw_sequencer {
+            Sequencer::Sequential => RwSequencer::Sequential,
+            Sequencer::Identical => RwSequencer::Identical,
+        },
+        percentage_random: io.percentage_random,
+        files: regions.regions.iter().zip(names).map(file_region).collect(),
+        file_service: file_service(job.options.target.file_service_type),
+        open_files: open_files(job, names.len()),
+        size: regions.size_bytes,
+        io_size: regions.io_size_bytes,
+        number_ios: extent.number_ios,
+        loops: extent.loops.max(1).into(),
+        time_based: job.time_based,
+        norandommap: job.norandommap,
+        softrandommap: io.softrandommap,
+        generator: match io.random_generator {
+            _ if !job.options.was_set("random_generator") => Generator::Auto,
+            kinds::Generator::Tausworthe => Generator::Tausworthe,
+            kinds::Generator::Tausworthe64 => Generator::Tausworthe64,
+            kinds::Generator::Lfsr => Generator::Lfsr,
+        },
+        distribution: distribution(&io.random_distribution),
+        seed,
+        randrepeat: io.randrepeat,
+        randseed_given: job.options.was_set("randseed"),
+        thread_number: number,
+        verify: job.options.verify.verify != kinds::VerifyKind::None,
+        fsync: io.fsync,
+        fdatasync: io.fdatasync,
+        sync_file_range: io.sync_file_range.map_or(0, |range| range.every),
+        ..Spec::default()
+    }
+}
+
+fn file_region((region, name): (&Region, &String)) -> FileRegion {
+    FileRegion {
+        offset: region.offset_bytes,
+        length: region.length_bytes,
+        file_size: region.file_bytes,
+        name_hash: workload::name_hash(name.as_bytes()),
+    }
+}
+
+fn open_files(job: &Job<'_>, files: usize) -> u32 {
+    let most = u32::try_from(files).unwrap_or(u32::MAX);
+    job.options
+        .target
+        .openfiles
+        .filter(|open| *open > 0)
+        .map_or(0, |open| open.min(most))
+}
+
+fn direction(mode: Mode) -> Direction {
+    match mode {
+        Mode::Read => Direction::Read,
+        Mode::Write => Direction::Write,
+        Mode::Trim => Direction::Trim,
+        Mode::RandRead => Direction::RandRead,
+        Mode::RandWrite => Direction::RandWrite,
+        Mode::RandTrim => Direction::RandTrim,
+        Mode::ReadWrite => Direction::ReadWrite,
+        Mode::RandRw => Direction::RandReadWrite,
+        Mode::TrimWrite => Direction::TrimWrite,
+        Mode::RandTrimWrite => Direction::RandTrimWrite,
+    }
+}
+
+/// Skewed choices of files are refused by the option table; they never come here.
+fn file_service(service: kinds::FileService) -> FileService {
+    let (kind, requests) = match service {
+        kinds::FileService::Random(n) => (FileServiceKind::Random, n),
+        kinds::FileService::Sequential(n) => (FileServiceKind::Sequential, n),
+        kinds::FileService::RoundRobin(n) => (FileServiceKind::RoundRobin, n),
+        _ => (FileServiceKind::RoundRobin, 1),
+    };
+    FileService {
+        kind,
+        requests: requests.max(1),
+    }
+}
+
+fn distribution(given: &kinds::Distribution) -> Distribution {
+    match given {
+        kinds::Distribution::Random => Distribution::Random,
+        kinds::Distribution::Zipf { theta, center } => Distribution::Zipf {
+            theta: *theta,
+            center: *center,
+        },
+        kinds::Distribution::Pareto { h, center } => Distribution::Pareto {
+            h: *h,
+            center: *center,
+        },
+        kinds::Distribution::Normal { deviation, center } => Distribution::Normal {
+            deviation: *deviation,
+            center: *center,
+        },
+        kinds::Distribution::Zoned(zones) => Distribution::Zoned(zones.clone().map(|list| {
+            let share = |zone: kinds::ZoneShare| zone_share(zone.access, zone.size.into());
+            list.into_iter().map(share).collect()
+        })),
+        kinds::Distribution::ZonedAbs(zones) => Distribution::ZonedAbs(zones.clone().map(|list| {
+            let share = |zone: kinds::ZoneSize| zone_share(zone.access, zone.bytes);
+            list.into_iter().map(share).collect()
+        })),
+    }
+}
+
+fn zone_share(access: u32, size: u64) -> ZoneShare {
+    // The accesses of a list add up to 100.
+    ZoneShare {
+        access_percent: access.min(100) as u8,
+        size,
+    }
+}
+
+/// When the worker stops. `seed` decides a start delay that is a range.
+pub(crate) fn limits(job: &Job<'_>, regions: &Regions, seed: u64) -> Limits {
+    let extent = &job.options.extent;
+    let (first, last) = (extent.startdelay.lo.ns(), extent.startdelay.hi.ns());
+    let delay = match last - first {
+        0 => 0,
+        span => Xoshiro::new(seed).draw()[0] % (span + 1),
+    };
+    Limits {
+        runtime_ns: extent.runtime.ns(),
+        time_based: job.time_based,
+        ramp_ns: extent.ramp_time.ns(),
+        start_delay_ns: first + delay,
+        loops: extent.loops.max(1).into(),
+        io_bytes: match regions.io_size_bytes {
+            0 => regions.size_bytes,
+            bytes => bytes,
+        },
+        number_ios: extent.number_ios,
+        fill_device: job.options.target.fill_device,
+    }
+}
+
+/// How fast the worker may go.
+pub(crate) fn pace(job: &Job<'_>) -> Pace {
+    let pace = &job.options.pace;
+    let wide = |rates: PerDdir<u32>| rates.map(|rate| some(rate.into()));
+    let stall_ns = pace.thinktime.ns();
+    Pace {
+        rate: pace.rate.map(some),
+        rate_min: pace.rate_min.map(some),
+        rate_iops: wide(pace.rate_iops),
+        rate_iops_min: wide(pace.rate_iops_min),
+        poisson: pace.rate_process == RateProcess::Poisson,
+        cycle_ns: pace.rate_cycle.ns(),
+        ignore_thinktime: pace.rate_ignore_thinktime,
+        think: (stall_ns > 0).then(|| Think {
+            stall_ns,
+            spin_ns: pace.thinktime_spin.ns().min(stall_ns),
+            blocks: pace.thinktime_blocks.max(1),
+            at_issue: pace.thinktime_blocks_type == ThinkCount::Issue,
+            io_time_ns: pace.thinktime_iotime.ns(),
+        }),
+        max_latency_ns: pace.max_latency.map(|span| some(span.ns())),
+    }
+}
+
+fn some(value: u64) -> Option<u64> {
+    (value > 0).then_some(value)
+}
+
+/// fio's stream of file sizes drawn from `filesize=lo-hi`, for the worker `number`: the seventh
+/// of the streams that `randseed` starts.
+pub(crate) fn file_sizes(job: &Job<'_>, seed: Seed, number: u32) -> Taus {
+    const STREAM: u64 = 7;
+    const SPREAD: u64 = 0x9e37_0001;
+    let wide = job.options.io.random_generator == kinds::Generator::Tausworthe64;
+    let start = match seed {
+        Seed::Fixed(seed) => (0..4 + STREAM).fold(seed, |seed, _| seed.wrapping_mul(SPREAD)),
+        Seed::Entropy(entropy) => entropy,
+    };
+    Taus::new(start.wrapping_mul(number.into()).wrapping_add(STREAM), wide)
+}
