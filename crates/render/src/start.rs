@@ -90,3 +90,57 @@ pub fn laying_out(name: &str, files: u32, bytes: u64) -> String {
         format!("{name}: Laying out IO file ({files} file / {mib}MiB)\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: JobLine = JobLine {
+        name: "c",
+        group: 0,
+        rw: "read",
+        sizes: BlockSizes::PerDirection(PerDdir([(4096, 4096), (8192, 8192), (1 << 20, 1 << 20)])),
+        engine: "null",
+        depth: 7,
+        clones: 1,
+        kb_base: 1024,
+        significant_figures: 4,
+    };
+
+    #[test]
+    fn job_lines_as_fio_prints_them() {
+        assert_eq!(
+            LINE.text(),
+            "c: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 8192B-8192B, (T) 1024KiB-1024KiB, \
+             ioengine=null, iodepth=7\n"
+        );
+        let cloned = JobLine {
+            sizes: BlockSizes::SequentialRandom((4096, 8192), (4096, 65_536)),
+            clones: 3,
+            ..LINE
+        };
+        assert_eq!(
+            cloned.text(),
+            "c: (g=0): rw=read, bs=(R) 4096B-8192B, (W) 4096B-64.0KiB, bs_is_seq_rand, \
+             ioengine=null, iodepth=7\n...\n"
+        );
+    }
+
+    #[test]
+    fn starting_counts_workers() {
+        let line = |threads, processes| starting(threads, processes).replace(FIO_VERSION, "V");
+        assert_eq!(line(1, 3), "V\nStarting 1 thread and 3 processes\n");
+        assert_eq!(line(2, 0), "V\nStarting 2 threads\n");
+        assert_eq!(line(0, 1), "V\nStarting 1 process\n");
+    }
+
+    #[test]
+    fn layout_lines() {
+        assert_eq!(
+            laying_out("a", 1, 16 << 20),
+            "a: Laying out IO file (1 file / 16MiB)\n"
+        );
+        let many = "a: Laying out IO files (3 files / total 3MiB)\n";
+        assert_eq!(laying_out("a", 3, 3 << 20), many);
+    }
+}

@@ -95,7 +95,7 @@ pub(super) fn percentiles(
     let unit = Unit::for_range(*min, *max);
     let digits = (max / unit.divisor()).checked_ilog10().unwrap_or(0) as usize + 1;
     let width = digits.max(5);
-    let precision = precision as usize;
+    let precision = precision.min(MAX_PRECISION) as usize;
     let per_line = (73 / (precision + 10 + width)).max(1);
     put!(out, "    {name} percentiles ({}):\n", unit.name());
     let entries: Vec<String> = list
@@ -112,6 +112,9 @@ pub(super) fn percentiles(
     let rows: Vec<String> = entries.chunks(per_line).map(|row| row.join(",")).collect();
     put!(out, "     |{}\n", rows.join(",\n     |"));
 }
+
+/// More decimals than any percentile can have.
+const MAX_PRECISION: u32 = 17;
 
 const LABELS: [&str; 12] = [
     "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000",
