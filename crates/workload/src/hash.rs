@@ -1,16 +1,16 @@
 //! The two hashes that fio's sequences depend on.
 
-/// fio's multiplicative 64-bit hash; spreads neighbouring values over the whole range.
+/// Multiplication by fio's 64-bit golden ratio; spreads neighbouring values over the whole range.
 #[inline(always)]
 pub(crate) fn spread(value: u64) -> u64 {
-    value.wrapping_mul(0x9e37_ffff_fffc_0001)
+    value.wrapping_mul(0x61c8_8646_80b5_83eb)
 }
 
 /// Bob Jenkins' lookup3 hash in the variant fio applies to file names: of each full block of
 /// twelve bytes only every fourth one counts. The zipf, pareto and normal distributions are
 /// seeded with it, so that files of one job differ.
 pub fn name_hash(name: &[u8]) -> u32 {
-    let start = 0xfffc_0001u32.wrapping_add(name.len() as u32);
+    let start = 0x61c8_8647u32.wrapping_add(name.len() as u32);
     let (mut a, mut b, mut c) = (start, start, start);
     let mut rest = name;
     while rest.len() > 12 {

@@ -33,8 +33,8 @@ pub use buffer::{FillPolicy, Filler};
 pub use generator::generator;
 pub use hash::name_hash;
 pub use spec::{
-    BlockSize, Direction, Distribution, FileRegion, FileService, FileServiceKind, Generator,
-    RwSequencer, Seed, SizeShare, Spec, SpecError, Strided, ZoneShare,
+    BlockSize, Direction, Distribution, FileRegion, FileService, FileServiceKind, FioRules,
+    Generator, RwSequencer, Seed, SizeShare, Spec, SpecError, Strided, ZoneShare,
 };
 pub use verify::{
     Expect, Mismatch, Pattern, Stamper, Verifier, VerifyKind, VerifySeeds, VerifySpec,

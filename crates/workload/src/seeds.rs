@@ -1,11 +1,8 @@
 //! Seeds of a worker's random streams: one per purpose, so that changing the block sizes of
 //! a job does not move its offsets.
-//!
-//! These are fio 3.33's rules. Since fio 3.34 or later the offsets follow `randseed` even
-//! when `randrepeat` is in effect; 3.33 gives them a constant then.
 
 use crate::rng::splitmix64;
-use crate::spec::{Seed, Spec};
+use crate::spec::{FioRules, Seed, Spec};
 
 /// fio's constant for offsets under `randrepeat`, and for everything under `allrandrepeat`.
 const REPEAT: u64 = 0xb189_9bed;
@@ -54,17 +51,20 @@ impl Seeds {
                 *slot = REPEAT.wrapping_mul(thread).wrapping_add(i);
             }
         }
-        if spec.randrepeat && spec.direction.is_random() {
+        if spec.rules == FioRules::V3_33 && spec.randrepeat && spec.direction.is_random() {
             seeds[Purpose::Offset as usize] = REPEAT.wrapping_mul(thread);
         }
         Seeds(seeds)
     }
 
     /// Seed of the zipf, pareto or normal distribution over one file.
-    pub(crate) fn skew(&self, name_hash: u32, thread_number: u32) -> u32 {
-        name_hash
-            .wrapping_mul(thread_number)
-            .wrapping_mul(self.of(Purpose::Offset) as u32)
+    pub(crate) fn skew(&self, spec: &Spec, name_hash: u32) -> u32 {
+        let named = name_hash.wrapping_mul(spec.thread_number);
+        match spec.rules {
+            FioRules::V3_33 if spec.repeats() => named,
+            FioRules::V3_33 => self.of(Purpose::Offset) as u32,
+            FioRules::V3_42 => named.wrapping_mul(self.of(Purpose::Offset) as u32),
+        }
     }
 
     pub(crate) fn of(&self, purpose: Purpose) -> u64 {

@@ -124,7 +124,7 @@ pub struct FileRegion {
     pub offset: u64,
     /// Bytes from `offset` that the worker may cover.
     pub length: u64,
-    /// Size of the file or device; `u64::MAX` for engines without a disk, as in fio.
+    /// Size of the file or device; for engines without a disk the end of the region.
     pub file_size: u64,
     /// [`name_hash`](crate::name_hash) of the file's name as fio would print it. Only the
     /// zipf, pareto and normal distributions depend on it.
@@ -235,6 +235,18 @@ pub enum Seed {
     Entropy(u64),
 }
 
+/// Which fio's rules decide where versions differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioRules {
+    /// fio 3.33, which Debian 12 ships and the tests compare with. Offsets do not follow
+    /// `randseed` while `randrepeat` is on; a change to the 64-bit generator for large regions
+    /// takes effect with the second pass; synchronisation also follows reads; a mixed
+    /// sequential job whose `io_size` exceeds `size` starts both positions over together.
+    V3_33,
+    /// fio 3.42, as its source describes it: the other way in all four.
+    V3_42,
+}
+
 /// `zonemode=strided`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strided {
@@ -303,6 +315,12 @@ pub struct Spec {
     pub all_rand_repeat: bool,
     /// Number of the worker in the whole run, from 1; seeds derive from it.
     pub thread_number: u32,
+    /// Whether the engine queues requests instead of completing them when they are issued.
+    /// fio ends a pass after `size` bytes only then; other engines go on until the regions or
+    /// the total are used up.
+    pub queued: bool,
+    /// Rules where versions of fio differ.
+    pub rules: FioRules,
     /// Whether contents are verified: reads and writes then draw their sizes alike.
     pub verify: bool,
     /// `fsync` after this many writes; 0: never.
@@ -348,12 +366,21 @@ impl Default for Spec {
             randseed_given: false,
             all_rand_repeat: false,
             thread_number: 1,
+            queued: false,
+            rules: FioRules::V3_33,
             verify: false,
             fsync: 0,
             fdatasync: 0,
             sync_file_range: 0,
             strided: None,
         }
+    }
+}
+
+impl Spec {
+    /// Whether the random streams start over in each pass.
+    pub fn repeats(&self) -> bool {
+        self.randrepeat && !self.randseed_given
     }
 }
 

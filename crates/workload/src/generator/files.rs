@@ -51,7 +51,7 @@ impl File {
         let blocks = range / smallest;
         let random = spec.direction.is_random();
         let ranks = covered.div_ceil(block(0).min(block(1)));
-        let seed = seeds.skew(region.name_hash, spec.thread_number);
+        let seed = seeds.skew(spec, region.name_hash);
         let lfsr_seed = seeds.of(Purpose::Offset);
         let lfsr = match spec.generator {
             Generator::Lfsr if random => {
@@ -151,12 +151,10 @@ impl Service {
         }
     }
 
-    /// All files are closed; whether they count as not done is a matter of the options.
-    pub(super) fn restart(&mut self, forget_done: bool) {
+    /// All files are closed, and none is done.
+    pub(super) fn restart(&mut self) {
         self.open = 0;
-        if forget_done {
-            self.done = 0;
-        }
+        self.done = 0;
     }
 
     /// The file for the next request; `None` when all are done.

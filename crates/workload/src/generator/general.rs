@@ -4,7 +4,7 @@
 use super::Requests;
 use super::files::NOWHERE;
 use crate::batch::Batch;
-use crate::spec::{RwSequencer, Strided};
+use crate::spec::{FioRules, RwSequencer, Spec, Strided};
 use units::Ddir;
 
 /// One request before it is stored.
@@ -70,45 +70,55 @@ impl Mix {
     }
 }
 
-/// Synchronisation after every so many writes.
+/// Synchronisation after every so many writes. By the rules of fio 3.33 it is repeated after
+/// each read that follows such a write.
 #[derive(Clone, Debug)]
 pub(super) struct Syncs {
-    /// Writes between two, 0 for never, and writes since the last one.
+    /// Kind, writes between two (0 for never), and writes since the last one.
     every: [(Ddir, u32, u32); 3],
+    /// What the number of writes asks for.
+    reached: Option<Ddir>,
     /// Due before the next request.
     due: Option<Ddir>,
+    after_reads: bool,
 }
 
 impl Syncs {
-    pub(super) fn new(fsync: u32, fdatasync: u32, sync_file_range: u32) -> Self {
+    pub(super) fn new(spec: &Spec) -> Self {
         let every = [
-            (Ddir::Sync, fsync, 0),
-            (Ddir::DataSync, fdatasync, 0),
-            (Ddir::SyncFileRange, sync_file_range, 0),
+            (Ddir::Sync, spec.fsync, 0),
+            (Ddir::DataSync, spec.fdatasync, 0),
+            (Ddir::SyncFileRange, spec.sync_file_range, 0),
         ];
-        Syncs { every, due: None }
+        Syncs {
+            every,
+            reached: None,
+            due: None,
+            after_reads: spec.rules == FioRules::V3_33,
+        }
     }
 
     pub(super) fn any(&self) -> bool {
         self.every.iter().any(|&(_, every, _)| every > 0)
     }
 
-    /// Counts a request; only directly after a write can a synchronisation be due.
+    /// Counts a read, write or trim.
     #[inline]
     fn count(&mut self, ddir: Ddir) {
-        self.due = None;
-        if ddir != Ddir::Write {
-            return;
-        }
-        for (kind, every, since) in &mut self.every {
-            if *every > 0 {
-                *since += 1;
-                if since == every {
-                    *since = 0;
-                    self.due = self.due.or(Some(*kind));
+        if ddir == Ddir::Write {
+            self.reached = None;
+            for (kind, every, since) in &mut self.every {
+                if *every > 0 {
+                    *since += 1;
+                    if since == every {
+                        *since = 0;
+                        self.reached = self.reached.or(Some(*kind));
+                    }
                 }
             }
         }
+        let asks = self.after_reads || ddir == Ddir::Write;
+        self.due = self.reached.filter(|_| asks);
     }
 }
 
@@ -338,7 +348,9 @@ impl Requests {
         let spec = &self.spec;
         let file = &mut self.files[file];
         let around = (spec.time_based && one_file)
-            || (spec.direction.is_mixed() && spec.io_size > spec.size);
+            || (spec.rules == FioRules::V3_42
+                && spec.direction.is_mixed()
+                && spec.io_size > spec.size);
         if around && file.position[d] >= file.end() {
             file.position[d] = file.base;
         }

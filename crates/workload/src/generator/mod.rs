@@ -13,7 +13,7 @@ use crate::batch::{Batch, Fill};
 use crate::offset::Zones;
 use crate::rng::{Taus, Taus88};
 use crate::seeds::{Purpose, Seeds};
-use crate::spec::{Direction, Distribution, Generator, Spec, SpecError};
+use crate::spec::{Direction, Distribution, FioRules, Generator, Spec, SpecError};
 use files::File;
 use size::Size;
 use units::Ddir;
@@ -139,14 +139,15 @@ impl Requests {
         let outgrown = spec.generator == Generator::Auto
             && spec.direction.is_random()
             && files.iter().any(|file| file.blocks > u64::from(u32::MAX));
+        let wide_offsets = asked_wide || (outgrown && spec.rules == FioRules::V3_42);
         let sizes = std::array::from_fn(|d| Size::new(&spec.block.0[d], spec.bs_unaligned));
         let mut new = Requests {
-            streams: Streams::new(spec, &seeds, asked_wide, asked_wide || outgrown),
+            streams: Streams::new(spec, &seeds, asked_wide, wide_offsets),
             kind: Loop::General,
             zones: zones(spec, align)?,
             progress: Progress::new(spec),
             mix: general::Mix::new(spec.rwmix_read),
-            syncs: general::Syncs::new(spec.fsync, spec.fdatasync, spec.sync_file_range),
+            syncs: general::Syncs::new(spec),
             service: files::Service::new(spec),
             wide: asked_wide || outgrown,
             seq_left: 1,
@@ -254,12 +255,11 @@ impl Fill for Requests {
         self.zone_bytes = 0;
         self.zone_phase = 0;
         self.mix.restart();
-        self.service
-            .restart(spec.time_based || spec.loops > 1 || spec.verify);
+        self.service.restart();
         for file in &mut self.files {
             file.close();
         }
-        if spec.randrepeat && !spec.randseed_given {
+        if spec.repeats() {
             self.streams = Streams::new(spec, &self.seeds, self.wide, self.wide);
         }
     }
@@ -288,7 +288,10 @@ impl Progress {
         let may_exceed_size = (spec.direction.writes()
             && spec.direction.is_random()
             && (spec.norandommap || spec.distribution != Distribution::Random))
-            || (spec.direction.is_mixed() && !spec.direction.is_random() && !spec.verify);
+            || (spec.rules == FioRules::V3_42
+                && spec.direction.is_mixed()
+                && !spec.direction.is_random()
+                && !spec.verify);
         let mut pass_limit = if may_exceed_size {
             spec.size.max(spec.io_size)
         } else {
@@ -298,6 +301,9 @@ impl Progress {
         if spec.direction.is_trim_write() {
             pass_limit = pass_limit.saturating_add(wanted.saturating_mul(loops));
             number_ios = number_ios.saturating_mul(2);
+        }
+        if !spec.queued {
+            pass_limit = u64::MAX;
         }
         Progress {
             issues: [0; 3],

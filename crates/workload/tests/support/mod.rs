@@ -145,12 +145,9 @@ pub fn ours(spec: &Spec, most: usize) -> Vec<Row> {
     rows
 }
 
-/// A region of a diskless engine.
+/// A region of a diskless engine: fio takes its end for the end of the file.
 pub fn region(offset: u64, length: u64) -> FileRegion {
-    FileRegion {
-        file_size: u64::MAX,
-        ..FileRegion::new(offset, length)
-    }
+    FileRegion::new(offset, length)
 }
 
 /// A specification for one file of a diskless engine.
