@@ -1,0 +1,569 @@
+//! fio's `json` and `json+` (3.x) as documents.
+//!
+//! JSON keeps percentages and deviations where a `Run` keeps counts and squares; they are
+//! reconstructed so that rendering the document prints the same figures. Distributions come
+//! only from `json+`. What fio does not write (thread ids, how many workers a block folds)
+//! is left at its default or taken from the options.
+
+use super::ImportError;
+use crate::{
+    CpuIdle, Direction, Disk, DiskCounters, Failure, Job, LatencyTarget, Options, Reporting, Run,
+    SCHEMA_VERSION, SyncStats, Unified, Usage,
+};
+use measure::{BatchMap, Coarse, DepthMap, Histogram, Latency, Moments, Samples};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use units::{Ddir, PerDdir};
+
+/// Calls assumed for a table of batch shares; only their ratio was written.
+const CALLS: u64 = 100_000_000;
+
+/// The entry that sums the others in client mode; a `Run` sums by itself.
+const ALL_CLIENTS: &str = "All clients";
+
+/// All documents of a text: one, or one per interval of a running report. Lines before the first
+/// `{`, such as fio's notes, are passed over.
+pub fn fio_json(text: &str) -> Result<Vec<Run>, ImportError> {
+    let starts = |line: &str| line.trim_end() == "{" || line.starts_with("{\"");
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if starts(line) {
+            break;
+        }
+        at += line.len();
+    }
+    let mut runs = Vec::new();
+    for document in serde_json::Deserializer::from_str(&text[at..]).into_iter::<Root>() {
+        let document = document.map_err(|source| ImportError::Malformed {
+            document: runs.len() + 1,
+            source,
+        })?;
+        runs.push(document.into_run());
+    }
+    if runs.is_empty() {
+        return Err(ImportError::NoDocument);
+    }
+    Ok(runs)
+}
+
+#[derive(Deserialize)]
+struct Root {
+    #[serde(rename = "fio version")]
+    version: String,
+    timestamp: u64,
+    timestamp_ms: Option<u64>,
+    #[serde(default)]
+    time: String,
+    #[serde(default, rename = "global options")]
+    global: Map<String, Value>,
+    #[serde(default)]
+    jobs: Vec<FioJob>,
+    /// Client mode: the jobs of all hosts, and with several hosts their sum.
+    #[serde(default)]
+    client_stats: Vec<FioJob>,
+    #[serde(default)]
+    disk_util: Vec<FioDisk>,
+    cpu_idleness: Option<BTreeMap<String, f64>>,
+}
+
+impl Root {
+    fn into_run(self) -> Run {
+        let global_options = options(&self.global);
+        let finished_ms = self
+            .timestamp_ms
+            .unwrap_or(self.timestamp.saturating_mul(1000));
+        let clients = self.client_stats.into_iter();
+        let clients = clients.filter(|job| job.jobname != ALL_CLIENTS);
+        let jobs: Vec<FioJob> = self.jobs.into_iter().chain(clients).collect();
+        let eta_s = jobs.first().map_or(0, |job| job.eta);
+        Run {
+            schema: SCHEMA_VERSION,
+            tool_version: self.version,
+            finished_ms,
+            utc_offset_s: utc_offset_s(&self.time, finished_ms / 1000),
+            eta_s: u64::try_from(eta_s).unwrap_or(0),
+            jobs: (1..)
+                .zip(jobs)
+                .map(|(n, job)| job.into_job(n, &global_options))
+                .collect(),
+            disks: self.disk_util.into_iter().map(FioDisk::into_disk).collect(),
+            cpu_idle: self.cpu_idleness.map(|idle| cpu_idle(&idle)),
+            global_options,
+            ..Run::default()
+        }
+    }
+}
+
+/// Local time of day (`... HH:MM:SS YYYY`) less that of UTC, within the zones there are.
+fn utc_offset_s(time: &str, epoch_s: u64) -> i32 {
+    let parts: Vec<i64> = time
+        .split_whitespace()
+        .find(|word| word.contains(':'))
+        .map(|clock| {
+            clock
+                .split(':')
+                .filter_map(|part| part.parse().ok())
+                .collect()
+        })
+        .unwrap_or_default();
+    let [hours, minutes, seconds] = parts[..] else {
+        return 0;
+    };
+    let day_s = (epoch_s % 86_400) as i64;
+    let ahead_s = hours * 3600 + minutes * 60 + seconds - day_s;
+    // Whole quarters of an hour, from -12 to +14 hours.
+    let ahead_s = (ahead_s as f64 / 900.0).round() as i64 * 900;
+    ((ahead_s + 43_200).rem_euclid(86_400) - 43_200) as i32
+}
+
+fn options(map: &Map<String, Value>) -> Options {
+    map.iter()
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
+        .collect()
+}
+
+#[derive(Deserialize)]
+struct FioJob {
+    jobname: String,
+    groupid: u32,
+    #[serde(default)]
+    job_start: u64,
+    error: i32,
+    #[serde(default)]
+    eta: i64,
+    #[serde(default)]
+    elapsed: u64,
+    #[serde(default, rename = "job options")]
+    options: Map<String, Value>,
+    read: Option<FioDirection>,
+    write: Option<FioDirection>,
+    trim: Option<FioDirection>,
+    mixed: Option<FioDirection>,
+    sync: Option<FioSync>,
+    job_runtime: u64,
+    usr_cpu: f64,
+    sys_cpu: f64,
+    ctx: u64,
+    majf: u64,
+    minf: u64,
+    iodepth_level: HashMap<String, f64>,
+    iodepth_submit: HashMap<String, f64>,
+    iodepth_complete: HashMap<String, f64>,
+    latency_ns: HashMap<String, f64>,
+    latency_us: HashMap<String, f64>,
+    latency_ms: HashMap<String, f64>,
+    total_err: Option<u64>,
+    #[serde(default)]
+    first_error: i32,
+    #[serde(default)]
+    latency_depth: u32,
+    #[serde(default)]
+    latency_target: u64,
+    #[serde(default)]
+    latency_percentile: f64,
+    #[serde(default)]
+    latency_window: u64,
+    desc: Option<String>,
+    zone_resets: Option<u64>,
+}
+
+impl FioJob {
+    fn into_job(self, number: u32, global: &Options) -> Job {
+        let options = options(&self.options);
+        let reporting = self.reporting(global, &options);
+        let members = match find(global, &options, "numjobs") {
+            Some(count) if reporting.grouped => count.parse().unwrap_or(1),
+            _ => 1,
+        };
+        let first = self
+            .mixed
+            .as_ref()
+            .filter(|_| self.read.is_none())
+            .or(self.read.as_ref());
+        let direction = |from: Option<&FioDirection>| {
+            from.map_or_else(Direction::default, FioDirection::to_direction)
+        };
+        let dirs = PerDdir([
+            direction(first),
+            direction(self.write.as_ref()),
+            direction(self.trim.as_ref()),
+        ]);
+        let ios = Ddir::DATA.into_iter().map(|ddir| dirs[ddir].issued).sum();
+        let us = |percent: f64| (percent * 10.0 * self.job_runtime as f64).round() as u64;
+        Job {
+            description: self.desc.clone(),
+            number,
+            group: self.groupid,
+            members,
+            started_ms: self.job_start,
+            elapsed_s: self.elapsed,
+            failure: (self.error != 0 && self.error != self.first_error).then(|| Failure {
+                errno: self.error,
+                ..Failure::default()
+            }),
+            total_errors: self.total_err.unwrap_or(0),
+            first_error: self.first_error,
+            reporting,
+            sync: self
+                .sync
+                .as_ref()
+                .map_or_else(SyncStats::default, FioSync::to_stats),
+            runtime_ms: self.job_runtime,
+            usage: Usage {
+                user_us: us(self.usr_cpu),
+                system_us: us(self.sys_cpu),
+                context_switches: self.ctx,
+                major_faults: self.majf,
+                minor_faults: self.minf,
+            },
+            depth: depth_map(&self.iodepth_level, ios),
+            submit: batch_map(&self.iodepth_submit),
+            complete: batch_map(&self.iodepth_complete),
+            coarse: self.coarse(ios),
+            target: LatencyTarget {
+                target_ns: self.latency_target,
+                window_ns: self.latency_window.saturating_mul(1000),
+                percentile: self.latency_percentile,
+                depth: self.latency_depth,
+            },
+            zone_resets: self.zone_resets.unwrap_or(0),
+            name: self.jobname,
+            options,
+            dirs,
+            ..Job::default()
+        }
+    }
+
+    fn reporting(&self, global: &Options, own: &Options) -> Reporting {
+        let number = |name, default| {
+            find(global, own, name)
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(default)
+        };
+        let directions = [&self.read, &self.write, &self.trim, &self.mixed];
+        let any = |has: fn(&FioDirection) -> bool| {
+            directions.iter().any(|dir| dir.as_ref().is_some_and(has))
+        };
+        let mut how = Reporting {
+            grouped: find(global, own, "group_reporting").is_some_and(|text| text != "0"),
+            unified: match (&self.mixed, &self.read) {
+                (None, _) => Unified::Separate,
+                (Some(_), None) => Unified::Mixed,
+                (Some(_), Some(_)) => Unified::Both,
+            },
+            kb_base: number("kb_base", 1024),
+            unit_base: number("unit_base", 0),
+            significant_figures: number("significant_figures", 4),
+            slat_percentiles: any(|dir| dir.slat_ns.percentile.is_some()),
+            clat_percentiles: any(|dir| dir.clat_ns.percentile.is_some()),
+            lat_percentiles: any(|dir| dir.lat_ns.percentile.is_some()),
+            has_slat: any(|dir| dir.slat_ns.n > 0),
+            has_clat: any(|dir| dir.clat_ns.n > 0),
+            has_lat: any(|dir| dir.lat_ns.n > 0),
+            continues_on_error: self.total_err.is_some(),
+            zoned: self.zone_resets.is_some(),
+            ..Reporting::default()
+        };
+        let classes = directions
+            .into_iter()
+            .flatten()
+            .flat_map(|dir| [&dir.clat_ns, &dir.lat_ns, &dir.slat_ns]);
+        if let Some(list) = classes.filter_map(|class| class.percentile.as_ref()).next() {
+            how.percentiles = list.keys().filter_map(|key| key.parse().ok()).collect();
+            how.percentiles.sort_by(f64::total_cmp);
+        }
+        if let Some(list) = find(global, own, "percentile_list") {
+            how.percentile_precision = precision(list);
+        }
+        how
+    }
+
+    /// Counts from shares: a share that was floored when printed prints the same again.
+    fn coarse(&self, ios: u64) -> Coarse {
+        const LABELS: [&str; 12] = [
+            "2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000",
+        ];
+        fn slots<const N: usize>(shares: &HashMap<String, f64>, ios: u64) -> [u64; N] {
+            std::array::from_fn(|i| {
+                let share = shares.get(LABELS[i]).copied().unwrap_or(0.0);
+                count(share, ios).max(u64::from(share > 0.0))
+            })
+        }
+        Coarse {
+            ns: slots(&self.latency_ns, ios),
+            us: slots(&self.latency_us, ios),
+            ms: slots(&self.latency_ms, ios),
+        }
+    }
+}
+
+/// Decimals of the most precise entry as written.
+fn precision(list: &str) -> u32 {
+    let decimals = |entry: &str| entry.split_once('.').map_or(0, |(_, digits)| digits.len());
+    list.split(':').map(decimals).max().unwrap_or(0) as u32
+}
+
+/// An option of the job, or else of all jobs.
+fn find<'a>(global: &'a Options, own: &'a Options, name: &str) -> Option<&'a str> {
+    own.iter()
+        .chain(global)
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.as_str())
+}
+
+fn count(share: f64, total: u64) -> u64 {
+    (share / 100.0 * total as f64).round() as u64
+}
+
+fn depth_map(shares: &HashMap<String, f64>, ios: u64) -> DepthMap {
+    const LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+    DepthMap(LABELS.map(|label| {
+        let share = shares.get(label).copied().unwrap_or(0.0);
+        count(share, ios).max(u64::from(share > 0.0))
+    }))
+}
+
+fn batch_map(shares: &HashMap<String, f64>) -> BatchMap {
+    const LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let slots = LABELS.map(|label| count(shares.get(label).copied().unwrap_or(0.0), CALLS));
+    let calls = if slots.iter().any(|slot| *slot > 0) {
+        CALLS
+    } else {
+        0
+    };
+    BatchMap { slots, calls }
+}
+
+#[derive(Deserialize)]
+struct FioDirection {
+    io_bytes: u64,
+    runtime: u64,
+    total_ios: u64,
+    short_ios: u64,
+    drop_ios: u64,
+    slat_ns: FioLatency,
+    clat_ns: FioLatency,
+    lat_ns: FioLatency,
+    bw_min: u64,
+    bw_max: u64,
+    bw_mean: f64,
+    bw_dev: f64,
+    bw_samples: u64,
+    iops_min: u64,
+    iops_max: u64,
+    iops_mean: f64,
+    iops_stddev: f64,
+    iops_samples: u64,
+}
+
+impl FioDirection {
+    fn to_direction(&self) -> Direction {
+        Direction {
+            bytes: self.io_bytes,
+            issued: self.total_ios,
+            ios: self.total_ios,
+            short: self.short_ios,
+            dropped: self.drop_ios,
+            runtime_ms: self.runtime,
+            slat: self.slat_ns.to_latency(),
+            clat: self.clat_ns.to_latency(),
+            lat: self.lat_ns.to_latency(),
+            bw: samples(
+                self.bw_samples,
+                self.bw_min,
+                self.bw_max,
+                self.bw_mean,
+                self.bw_dev,
+            ),
+            iops: samples(
+                self.iops_samples,
+                self.iops_min,
+                self.iops_max,
+                self.iops_mean,
+                self.iops_stddev,
+            ),
+            cache_hits: None,
+        }
+    }
+}
+
+fn samples(n: u64, min: u64, max: u64, mean: f64, stddev: f64) -> Samples {
+    let spread = stddev * stddev * n.saturating_sub(1) as f64;
+    Samples {
+        n,
+        min,
+        max,
+        mean,
+        spread,
+    }
+}
+
+#[derive(Deserialize)]
+struct FioSync {
+    total_ios: u64,
+    lat_ns: FioLatency,
+}
+
+impl FioSync {
+    fn to_stats(&self) -> SyncStats {
+        SyncStats {
+            ios: self.total_ios,
+            lat: self.lat_ns.to_latency(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct FioLatency {
+    min: u64,
+    max: u64,
+    mean: f64,
+    stddev: f64,
+    #[serde(rename = "N")]
+    n: u64,
+    percentile: Option<BTreeMap<String, u64>>,
+    bins: Option<HashMap<String, u64>>,
+}
+
+impl FioLatency {
+    fn to_latency(&self) -> Latency {
+        let histogram = self.bins.as_ref().map(|bins| {
+            let mut histogram = Box::<Histogram>::default();
+            for (value, count) in bins {
+                if let Ok(value) = value.parse() {
+                    histogram.add(value, *count);
+                }
+            }
+            histogram
+        });
+        Latency {
+            moments: self.moments(),
+            histogram,
+        }
+    }
+
+    /// Integer moments with this mean and deviation.
+    fn moments(&self) -> Moments {
+        if self.n == 0 {
+            return Moments::default();
+        }
+        let sum = (self.mean * self.n as f64).round() as u64;
+        let (n, wide) = (u128::from(self.n), u128::from(sum));
+        let centred = self.stddev * self.stddev * (self.n - 1) as f64;
+        let rest = (wide % n * wide % n) as f64 / self.n as f64;
+        Moments {
+            n: self.n,
+            min: self.min,
+            max: self.max,
+            sum,
+            squares: wide / n * wide + wide % n * wide / n + (rest + centred).round() as u128,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct FioDisk {
+    name: String,
+    read_ios: u64,
+    write_ios: u64,
+    #[serde(default)]
+    read_sectors: u64,
+    #[serde(default)]
+    write_sectors: u64,
+    read_merges: u64,
+    write_merges: u64,
+    read_ticks: u64,
+    write_ticks: u64,
+    in_queue: u64,
+    util: f64,
+}
+
+impl FioDisk {
+    fn into_disk(self) -> Disk {
+        /// Length assumed for the observation, so that `util` keeps its six decimals.
+        const ELAPSED_MS: u64 = 100_000_000;
+        Disk {
+            name: self.name,
+            counters: DiskCounters {
+                ios: [self.read_ios, self.write_ios],
+                merges: [self.read_merges, self.write_merges],
+                sectors: [self.read_sectors, self.write_sectors],
+                ticks_ms: [self.read_ticks, self.write_ticks],
+                in_queue_ms: self.in_queue,
+                busy_ms: count(self.util, ELAPSED_MS),
+                elapsed_ms: ELAPSED_MS,
+            },
+            members: Vec::new(),
+        }
+    }
+}
+
+fn cpu_idle(from: &BTreeMap<String, f64>) -> CpuIdle {
+    let value = |key: &str| from.get(key).copied().unwrap_or(0.0);
+    let cpus_percent: Vec<f64> = (0..)
+        .map_while(|cpu| from.get(&format!("cpu-{cpu}")).copied())
+        .collect();
+    CpuIdle {
+        per_cpu: !cpus_percent.is_empty(),
+        system_percent: value("system"),
+        cpus_percent,
+        unit_mean_us: value("unit_mean"),
+        unit_stddev_us: value("unit_stddev"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_document_and_the_place() {
+        assert!(matches!(
+            fio_json("fio: no such file\n"),
+            Err(ImportError::NoDocument)
+        ));
+        let text = "note: something\n{\n  \"fio version\" : \"fio-3.33\",\n";
+        let error = fio_json(text).unwrap_err().to_string();
+        assert!(
+            error.starts_with("document 1: ") && error.contains("line"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn offsets_of_zones() {
+        assert_eq!(utc_offset_s("Sat Nov 21 22:20:21 2026", 1_795_299_621), 0);
+        assert_eq!(
+            utc_offset_s("Sun Nov 22 00:20:21 2026", 1_795_299_621),
+            7_200
+        );
+        assert_eq!(
+            utc_offset_s("Sat Nov 21 17:20:21 2026", 1_795_299_621),
+            -18_000
+        );
+        assert_eq!(utc_offset_s("", 1_795_299_621), 0);
+    }
+
+    #[test]
+    fn moments_keep_mean_and_deviation() {
+        let latency = FioLatency {
+            min: 8_693,
+            max: 31_196,
+            mean: 11_622.125,
+            stddev: 5_461.219,
+            n: 16,
+            percentile: None,
+            bins: None,
+        };
+        let moments = latency.moments();
+        assert!((moments.mean() - 11_622.125).abs() < 1e-6);
+        assert!((moments.stddev() - 5_461.219).abs() < 1e-3);
+    }
+
+    #[test]
+    fn precision_is_that_of_the_most_precise_entry() {
+        assert_eq!(precision("50:99"), 0);
+        assert_eq!(precision("50:99.9999:99.9"), 4);
+    }
+}
