@@ -117,8 +117,14 @@ impl Value for IdList {
 pub struct Floats {
     /// The numbers in the order typed.
     pub values: Vec<f64>,
-    /// The most decimals that any of them was typed with.
+    /// The most decimals that any of them was typed with, or needs.
     pub decimals: usize,
+}
+
+fn decimals(text: &str) -> usize {
+    text.split_once('.').map_or(0, |(_, rest)| {
+        rest.bytes().take_while(u8::is_ascii_digit).count()
+    })
 }
 
 impl Value for Floats {
@@ -127,9 +133,10 @@ impl Value for Floats {
     fn parse(text: &str, _: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
         let mut list = Floats::default();
         for part in text.split(':') {
-            list.values.push(number::float(part)?);
-            let decimals = part.trim().split_once('.').map_or(0, |(_, d)| d.len());
-            list.decimals = list.decimals.max(decimals);
+            let value = number::float(part)?;
+            let typed = decimals(part.trim());
+            list.decimals = list.decimals.max(typed).max(decimals(&value.to_string()));
+            list.values.push(value);
         }
         Ok(Scanned {
             value: list,
@@ -141,8 +148,7 @@ impl Value for Floats {
         let mut parts: Vec<String> = self.values.iter().map(f64::to_string).collect();
         // One of them must carry the decimals that were asked for.
         if let Some(first) = parts.first_mut() {
-            let have = first.split_once('.').map_or(0, |(_, d)| d.len());
-            if have < self.decimals {
+            if decimals(first) < self.decimals {
                 *first = format!("{:.*}", self.decimals, self.values[0]);
             }
         }

@@ -100,8 +100,9 @@ fn add(
     let included = body
         .strip_prefix("include")
         .filter(|rest| rest.starts_with(|c: char| c.is_whitespace() || c == '='));
-    if let Some(name) = included {
-        return include(lines, name[1..].trim(), &place, path, world, depth + 1);
+    if let Some(rest) = included {
+        let name = rest.trim_start().trim_start_matches('=').trim();
+        return include(lines, name, &place, path, world, depth + 1);
     }
     let (name, value) = match body.split_once('=') {
         Some((name, value)) => (name, Some(value.to_string())),

@@ -13,6 +13,7 @@ mod argv;
 mod build;
 mod check;
 mod expand;
+pub mod help;
 mod jobfile;
 pub mod kinds;
 mod model;
@@ -22,6 +23,8 @@ mod showcmd;
 mod switches;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use build::parse;

@@ -1,6 +1,8 @@
 //! `--showcmd`: jobs as command lines.
 
 use crate::model::Job;
+use crate::options::Options;
+use option::Kind;
 
 /// What one source of jobs said: the command line, or a job file.
 #[derive(Clone, Debug, Default)]
@@ -25,26 +27,27 @@ pub(crate) fn line(source: &Source, jobs: &[Job]) -> Option<String> {
         }
         words.extend(fresh.iter().map(word));
         globals = &job.global_given;
-        if job.from_file {
-            words.push(word(&("name".to_string(), job.section.clone())));
-        }
+        // A section that renames itself is known by that name from here on.
+        let name = job.given.iter().rev().find(|(name, _)| name == "name");
+        let name = name.map_or(&job.name, |(_, name)| name);
+        words.push(word(&("name".to_string(), name.clone())));
         if job.implicit_stonewall {
             words.push("--stonewall".to_string());
         }
-        let mut given = job.given.iter();
-        if job.from_file {
-            // `name=` inside a section renames the report, which --name cannot say twice.
-            words.extend(given.filter(|(name, _)| name != "name").map(word));
-        } else {
-            words.extend(given.by_ref().map(word));
-        }
+        words.extend(
+            job.given
+                .iter()
+                .filter(|(name, _)| name != "name")
+                .map(word),
+        );
     }
     Some(words.join(" "))
 }
 
 /// One option as a shell word.
 pub(crate) fn word((name, value): &(String, String)) -> String {
-    if value.is_empty() {
+    let text = Options::def(name).is_some_and(|def| def.kind != Kind::Set);
+    if value.is_empty() && !text {
         return format!("--{name}");
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=+%@^".contains(c);

@@ -13,6 +13,8 @@ mod queue;
 mod replay;
 mod steady;
 mod target;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod zone;
 
