@@ -7,6 +7,7 @@
 mod crew;
 pub mod failure;
 mod hot;
+pub mod idle;
 mod live;
 mod pace;
 mod place;

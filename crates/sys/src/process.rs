@@ -69,6 +69,26 @@ pub fn set_io_priority(priority: u16) -> io::Result<()> {
     }
 }
 
+/// Puts the calling thread into `SCHED_IDLE`: it runs only while its CPU has nothing else to do.
+pub fn set_idle_class() -> io::Result<()> {
+    let param = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the pointer is to a local sched_param, which the kernel only reads; 0 names the
+    // calling thread.
+    let rc = unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            libc::SCHED_IDLE,
+            &raw const param,
+        )
+    };
+    if rc < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
 /// What the calling thread has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
