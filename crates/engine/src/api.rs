@@ -225,7 +225,8 @@ pub trait Engine: Sized {
 
     /// Submits everything staged and waits until at least `min` results can be reaped (or as many
     /// as are in flight, if that is less), in one system call where the kernel allows. Returns how
-    /// many requests were submitted. `commit(0)` submits only.
+    /// many requests were submitted. `commit(0)` submits only; a loop that polls calls `wait(0)`
+    /// before it reaps.
     fn commit(&mut self, min: u32) -> io::Result<u32>;
 
     /// Waits as [`commit`](Engine::commit) does, but submits nothing. `wait(0)` only gives the

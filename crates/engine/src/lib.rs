@@ -5,6 +5,7 @@
 
 pub mod api;
 pub mod direct;
+pub mod fault;
 pub mod inline;
 pub mod io_uring;
 pub mod libaio;

@@ -45,7 +45,7 @@ impl Flagged {
         self.dice ^= self.dice << 25;
         self.dice ^= self.dice >> 27;
         let drawn = self.dice.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
-        if drawn * 100 >> 32 < u64::from(self.polled) {
+        if (drawn * 100) >> 32 < u64::from(self.polled) {
             RWF_HIPRI
         } else {
             0

@@ -98,7 +98,8 @@ impl Mapping {
     pub fn flush(&self, offset: u64, len: u64) -> io::Result<()> {
         let (at, len) = self.pages(offset, len);
         // SAFETY: the range is inside the mapping; msync changes no memory.
-        Ok(unsafe { rustix::mm::msync(self.base.as_ptr().add(at).cast(), len, MsyncFlags::SYNC)? })
+        unsafe { rustix::mm::msync(self.base.as_ptr().add(at).cast(), len, MsyncFlags::SYNC)? };
+        Ok(())
     }
 
     /// Drops the range's pages from this mapping; clipped to it.
@@ -111,7 +112,8 @@ impl Mapping {
     fn advise(&self, at: usize, len: usize, advice: Advice) -> io::Result<()> {
         // SAFETY: the range is inside the mapping, and none of the advice given here changes what
         // a shared file mapping reads as.
-        Ok(unsafe { rustix::mm::madvise(self.base.as_ptr().add(at).cast(), len, advice)? })
+        unsafe { rustix::mm::madvise(self.base.as_ptr().add(at).cast(), len, advice)? };
+        Ok(())
     }
 
     /// The part of `offset .. offset + len` that is inside the mapping.

@@ -35,7 +35,7 @@ impl Tsc {
         static CALIBRATED: OnceLock<Result<Tsc, &'static str>> = OnceLock::new();
         *CALIBRATED.get_or_init(|| {
             invariant()?;
-            let hz = settle(|window_ns| measure(window_ns))?;
+            let hz = settle(measure)?;
             if warps() {
                 return Err("the time-stamp counters of the CPUs disagree");
             }

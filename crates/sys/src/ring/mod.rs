@@ -11,6 +11,14 @@
 //! - The ring stays on the thread that made it (`SINGLE_ISSUER`); it is neither `Send` nor
 //!   `Sync`.
 
+mod op;
+mod setup;
+#[cfg(test)]
+mod tests;
+
+pub use op::{Op, Span};
+pub use setup::{Config, Level, Stage, Want};
+
 use crate::file::File;
 use crate::pages::Pool;
 use io_uring::{IoUring, opcode, squeue, types};
@@ -22,131 +30,6 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 const ENTER_GETEVENTS: u32 = 1;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_REGISTERED_RING: u32 = 1 << 4;
-const REGISTER_RING_FDS: u32 = 20;
-const UNREGISTER_RING_FDS: u32 = 21;
-
-/// Kernel features, newest first; each is dropped in turn if the kernel refuses the set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Only what Linux 5.1 had.
-    Plain,
-    /// `CQSIZE` (5.5).
-    CqSize,
-    /// `SUBMIT_ALL` (5.18).
-    SubmitAll,
-    /// `COOP_TASKRUN` (5.19).
-    CoopTaskrun,
-    /// `SINGLE_ISSUER` and `DEFER_TASKRUN` (6.1).
-    DeferTaskrun,
-    /// `NO_SQARRAY` (6.6).
-    NoSqArray,
-}
-
-impl Level {
-    const NEWEST_FIRST: [Level; 6] = [
-        Level::NoSqArray,
-        Level::DeferTaskrun,
-        Level::CoopTaskrun,
-        Level::SubmitAll,
-        Level::CqSize,
-        Level::Plain,
-    ];
-}
-
-/// What is wanted of a ring.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// Newest features to try.
-    pub newest: Level,
-    /// Poll for completions (`IOPOLL`).
-    pub poll: bool,
-    /// Let a kernel thread submit (`SQPOLL`).
-    pub submit_thread: bool,
-    /// CPU of that thread.
-    pub submit_thread_cpu: Option<u32>,
-    /// Register the slots as fixed buffers.
-    pub fixed_buffers: Want,
-    /// Register the files.
-    pub fixed_files: Want,
-    /// Use vectored requests where buffers are not fixed.
-    pub vectored: Option<bool>,
-    /// `RWF_` flags of each read.
-    pub read_flags: u32,
-    /// `RWF_` flags of each write.
-    pub write_flags: u32,
-    /// I/O priority of each read and write; 0: the thread's.
-    pub priority: u16,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            newest: Level::NoSqArray,
-            poll: false,
-            submit_thread: false,
-            submit_thread_cpu: None,
-            fixed_buffers: Want::IfPossible,
-            fixed_files: Want::IfPossible,
-            vectored: None,
-            read_flags: 0,
-            write_flags: 0,
-            priority: 0,
-        }
-    }
-}
-
-/// How much a feature is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
-    /// Not at all.
-    No,
-    /// Without it, go on.
-    IfPossible,
-    /// Without it, fail.
-    Must,
-}
-
-/// Where starting a ring failed.
-#[derive(Debug)]
-pub enum Stage {
-    /// `io_uring_setup`.
-    Setup,
-    /// Registering buffers.
-    Buffers,
-    /// Registering files.
-    Files,
-}
-
-/// Where data goes or comes from: `len` bytes at `offset` of a file, and the slot's bytes from
-/// `at` on.
-#[derive(Clone, Copy, Debug)]
-pub struct Span {
-    /// Index into the ring's files.
-    pub file: u16,
-    /// Bytes from the start of the file.
-    pub offset: u64,
-    /// Bytes from the start of the slot.
-    pub at: u32,
-    /// Bytes.
-    pub len: u32,
-}
-
-/// One request.
-#[derive(Clone, Copy, Debug)]
-pub enum Op {
-    /// From the file into the slot.
-    Read(Span),
-    /// From the slot to the file.
-    Write(Span),
-    /// `fsync` of a file.
-    Sync(u16),
-    /// `fdatasync` of a file.
-    DataSync(u16),
-    /// `sync_file_range` with its flag bits; length 0 reaches to the end, `at` is ignored.
-    SyncRange(Span, u32),
-    /// Nothing: goes through the ring and comes back.
-    Nop,
-}
 
 /// How reads and writes are put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +70,8 @@ impl Ring {
     /// At the setup stage `ENOSYS` means that the kernel has no io_uring, `EPERM` that it is
     /// switched off, `EINVAL` that the kernel cannot do what [`Config`] insists on.
     pub fn new(pool: Pool, files: Vec<File>, config: &Config) -> Result<Ring, (Stage, io::Error)> {
-        let (ring, level) = set_up(pool.slots(), config).map_err(|error| (Stage::Setup, error))?;
+        let (ring, level) =
+            setup::set_up(pool.slots(), config).map_err(|error| (Stage::Setup, error))?;
         let enter_fd = ring.as_raw_fd();
         let mut ring = Ring {
             ring: ManuallyDrop::new(ring),
@@ -262,10 +146,9 @@ impl Ring {
         }
     }
 
-    /// Registers the ring's own descriptor, which saves a look-up per system call (5.18).
     fn register_self(&mut self) {
         let fd = self.ring.as_raw_fd();
-        if let Ok(index) = register_ring_fd(fd, REGISTER_RING_FDS, u32::MAX) {
+        if let Ok(index) = setup::register_ring(fd) {
             self.enter_fd = index as RawFd;
             self.registered_ring = true;
         }
@@ -566,8 +449,7 @@ impl Drop for Ring {
             self.reap(u32::MAX, |_, _| {});
         }
         if self.registered_ring {
-            let (fd, index) = (self.ring.as_raw_fd(), self.enter_fd as u32);
-            let _ = register_ring_fd(fd, UNREGISTER_RING_FDS, index);
+            let _ = setup::unregister_ring(self.ring.as_raw_fd(), self.enter_fd as u32);
         }
         // SAFETY: dropped once, here, and not used afterwards.
         unsafe { ManuallyDrop::drop(&mut self.ring) };
@@ -578,97 +460,11 @@ impl Drop for Ring {
     }
 }
 
-/// Sets a ring up with as many features as the kernel takes.
-fn set_up(slots: u32, config: &Config) -> io::Result<(IoUring, Level)> {
-    let mut refused = io::Error::from_raw_os_error(libc::EINVAL);
-    for level in Level::NEWEST_FIRST
-        .into_iter()
-        .filter(|&level| level <= config.newest)
-    {
-        match builder(slots, config, level).build(slots) {
-            Ok(ring) => return Ok((ring, level)),
-            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refused = error,
-            Err(error) => return Err(error),
-        }
-    }
-    Err(refused)
-}
-
-fn builder(slots: u32, config: &Config, level: Level) -> io_uring::Builder {
-    let mut builder = IoUring::builder();
-    if config.poll {
-        builder.setup_iopoll();
-    }
-    if config.submit_thread {
-        builder.setup_sqpoll(0);
-        if let Some(cpu) = config.submit_thread_cpu {
-            builder.setup_sqpoll_cpu(cpu);
-        }
-    }
-    if level >= Level::CqSize {
-        builder.setup_cqsize(slots.next_power_of_two());
-    }
-    if level >= Level::SubmitAll {
-        builder.setup_submit_all();
-    }
-    // The next two are about task work, which a submitting thread does not use.
-    if level >= Level::CoopTaskrun && !config.submit_thread {
-        builder.setup_coop_taskrun();
-    }
-    if level >= Level::DeferTaskrun {
-        builder.setup_single_issuer();
-        if !config.submit_thread {
-            builder.setup_defer_taskrun();
-        }
-    }
-    if level >= Level::NoSqArray {
-        builder.setup_no_sqarray();
-    }
-    builder
-}
-
 fn slot_iovec(pool: &Pool, slot: u32) -> libc::iovec {
     let bytes = pool.slot_bytes();
     libc::iovec {
         iov_base: pool.part_address(slot, 0, 0).as_ptr().cast(),
         iov_len: bytes,
-    }
-}
-
-/// `struct io_uring_rsrc_update`.
-#[repr(C)]
-struct Update {
-    offset: u32,
-    reserved: u32,
-    data: u64,
-}
-
-/// Registers (index `u32::MAX`: any) or unregisters the ring `fd` for this thread.
-fn register_ring_fd(fd: RawFd, operation: u32, index: u32) -> io::Result<u32> {
-    let data = if operation == REGISTER_RING_FDS {
-        fd as u64
-    } else {
-        0
-    };
-    let mut update = Update {
-        offset: index,
-        reserved: 0,
-        data,
-    };
-    // SAFETY: the kernel reads and writes one `Update`, which outlives the call.
-    let rc = unsafe {
-        libc::syscall(
-            libc::SYS_io_uring_register,
-            fd,
-            operation,
-            &raw mut update,
-            1u32,
-        )
-    };
-    if rc < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(update.offset)
     }
 }
 
@@ -682,110 +478,5 @@ fn pause_or_fail(error: io::Error) -> io::Result<()> {
             Ok(())
         }
         _ => Err(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pages::Kind;
-
-    fn pool(slots: u32) -> Pool {
-        Pool::new(slots, 4096, 4096, &Kind::Anonymous, false).unwrap()
-    }
-
-    /// `None`: the machine has no io_uring, which the caller reports.
-    fn ring(config: &Config) -> Option<Ring> {
-        match Ring::new(pool(8), vec![], config) {
-            Ok(ring) => Some(ring),
-            Err((Stage::Setup, error)) => {
-                eprintln!("SKIP io_uring: {error}");
-                None
-            }
-            Err((stage, error)) => panic!("{stage:?}: {error}"),
-        }
-    }
-
-    #[test]
-    fn every_level_carries_requests() {
-        for newest in Level::NEWEST_FIRST {
-            let Some(mut ring) = ring(&Config {
-                newest,
-                ..Config::default()
-            }) else {
-                return;
-            };
-            assert!(ring.level() <= newest);
-            for round in 0..3 {
-                for slot in 0..8 {
-                    ring.push(slot, Op::Nop, false);
-                }
-                assert_eq!(ring.submit(round).unwrap(), 8);
-                ring.wait(100).unwrap();
-                let mut seen = [0; 8];
-                assert_eq!(
-                    ring.reap(3, |slot, result| seen[slot as usize] += 1 + result),
-                    3
-                );
-                assert_eq!(
-                    ring.reap(9, |slot, result| seen[slot as usize] += 1 + result),
-                    5
-                );
-                assert_eq!((seen, ring.pending()), ([1; 8], 0));
-            }
-        }
-    }
-
-    #[test]
-    fn a_submitting_thread_carries_requests() {
-        let config = Config {
-            submit_thread: true,
-            ..Config::default()
-        };
-        let Some(mut ring) = ring(&config) else {
-            return;
-        };
-        for slot in [3, 1, 4] {
-            ring.push(slot, Op::Nop, false);
-        }
-        assert_eq!(ring.submit(3).unwrap(), 3);
-        let mut slots = vec![];
-        ring.reap(8, |slot, _| slots.push(slot));
-        slots.sort();
-        assert_eq!(slots, [1, 3, 4]);
-        ring.push(0, Op::Nop, false);
-    }
-
-    #[test]
-    #[should_panic(expected = "belongs to the kernel")]
-    fn a_slot_with_a_request_cannot_be_touched() {
-        let Some(mut ring) = ring(&Config::default()) else {
-            panic!("belongs to the kernel: not tested without io_uring")
-        };
-        ring.push(2, Op::Nop, false);
-        ring.slot_mut(2);
-    }
-
-    #[test]
-    #[should_panic(expected = "leaves its slot")]
-    fn a_range_beyond_the_slot_is_refused() {
-        let file = crate::file::Open {
-            read: true,
-            ..Default::default()
-        };
-        let file = File::open("/dev/zero".as_ref(), file).unwrap();
-        let Ok(mut ring) = Ring::new(pool(1), vec![file], &Config::default()) else {
-            panic!("leaves its slot: not tested without io_uring")
-        };
-        ring.push(
-            0,
-            Op::Read(Span {
-                file: 0,
-                offset: 0,
-                at: 1,
-                len: 4096,
-            }),
-            false,
-        );
     }
 }
