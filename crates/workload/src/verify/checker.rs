@@ -122,9 +122,14 @@ impl Verifier {
         media: Option<u8>,
     ) -> Mismatch {
         let given = self.spec.kind.code();
+        let pattern = matches!(reason, Reason::Byte { .. }) && self.pattern.is_some();
         Mismatch {
             reason,
-            kind: self.spec.kind.name(),
+            kind: if pattern {
+                "pattern"
+            } else {
+                self.spec.kind.name()
+            },
             kind_codes: media
                 .filter(|media| *media != given)
                 .map(|media| (media, given)),
@@ -290,7 +295,7 @@ impl Verifier {
         };
         let (place, found, wanted) = content.first_difference(data, at + front, request.len)?;
         let elsewhere = !request.expect.is_own()
-            && (self.spec.compress_percent > 0
+            && ((1..100).contains(&self.spec.compress_percent)
                 || content
                     .first_difference(data, front, front + data.len())
                     .is_none()

@@ -11,11 +11,13 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// `bytes` with eight bytes reserved at each place in `offsets` (one per `%o`, increasing).
-    /// `None` if there are no bytes or a place does not fit.
+    /// `bytes` with eight bytes reserved at each place in `offsets`, one place per `%o`, in
+    /// order. `None` if there are no bytes or the places do not fit.
     pub fn new(bytes: Vec<u8>, offsets: Vec<u32>) -> Option<Self> {
         let fits = |at: &u32| *at as usize + OFFSET_BYTES <= bytes.len();
-        (!bytes.is_empty() && offsets.iter().all(fits)).then_some(Pattern { bytes, offsets })
+        let apart = |pair: &[u32]| pair[1] as usize >= pair[0] as usize + OFFSET_BYTES;
+        let valid = offsets.iter().all(fits) && offsets.windows(2).all(apart);
+        (!bytes.is_empty() && valid).then_some(Pattern { bytes, offsets })
     }
 
     /// The bytes, zero where offsets go.
@@ -139,6 +141,7 @@ mod tests {
     fn places_must_fit() {
         assert_eq!(Pattern::new(vec![], vec![]), None);
         assert_eq!(Pattern::new(vec![0; 8], vec![1]), None);
+        assert_eq!(Pattern::new(vec![0; 18], vec![0, 7]), None);
         assert!(Pattern::new(vec![0; 9], vec![1]).is_some());
     }
 
@@ -150,7 +153,10 @@ mod tests {
             len in 1usize..3000, interval in prop::sample::select(vec![0u32, 7, 64, 512]),
             offset: u32, from in 0usize..600, at: prop::sample::Index, flip in 1u8..,
         ) {
-            let places = places.into_iter().filter(|p| *p as usize + 8 <= bytes.len()).collect();
+            let mut places: Vec<u32> = places;
+            places.sort_unstable();
+            places.dedup_by(|next, at| *next < *at + 8);
+            places.retain(|&at| at as usize + 8 <= bytes.len());
             let pattern = Pattern::new(bytes, places).unwrap();
             let mut buf = vec![0; len];
             pattern.fill(&mut buf, offset.into(), interval);

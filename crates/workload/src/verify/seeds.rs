@@ -30,7 +30,7 @@ impl VerifySeeds {
 
     /// The next seed: the product of two draws, modulo 2^64.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         let first = self.now.draw();
         first.wrapping_mul(self.now.draw())
     }

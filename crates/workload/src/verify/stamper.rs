@@ -41,7 +41,7 @@ impl Stamper {
     #[inline]
     pub fn stamp(&mut self, buf: &mut [u8], offset: u64, numberio: u64, now_ns: u64) -> u64 {
         let seed = match (&self.spec.pattern, self.spec.kind) {
-            (None, kind) if kind != VerifyKind::Null => self.seeds.next(),
+            (None, kind) if kind != VerifyKind::Null => self.seeds.draw(),
             _ => 0,
         };
         let stamp = Stamp {

@@ -324,7 +324,7 @@ mod tests {
             len,
             numberio,
             seed: !numberio,
-            trimmed: numberio % 3 == 0,
+            trimmed: numberio.is_multiple_of(3),
         }
     }
 
