@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use support::{Row, assert_same, fio_clones, fio_log, fio_present, one_file, ours, region};
 use units::{Ddir, PerDdir};
 use workload::{
@@ -11,17 +12,51 @@ use workload::{
 
 const MIB: u64 = 1 << 20;
 
-/// Runs fio with `args` (blank separated) and the generator with `spec`.
-#[track_caller]
-fn same(args: &str, spec: &Spec) -> Vec<Row> {
-    same_up_to(args, spec, 1_000_000)
+/// Jobs to run with fio and with the generator, several at a time: fio mostly waits.
+#[derive(Default)]
+struct Cases(Vec<(String, Spec, usize)>);
+
+impl Cases {
+    /// A job, its options separated by blanks, and what it means.
+    fn add(&mut self, args: &str, spec: &Spec) {
+        self.0.push((args.to_owned(), spec.clone(), usize::MAX));
+    }
+
+    /// As [`add`](Self::add), for a job that does not end by itself.
+    fn add_first(&mut self, args: &str, spec: &Spec, most: usize) {
+        self.0.push((args.to_owned(), spec.clone(), most));
+    }
+
+    fn compare(self) {
+        if !fio_present() {
+            return;
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((args, spec, most)) = self.0.get(next.fetch_add(1, Relaxed)) {
+                same(args, spec, *most);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(work);
+            }
+        });
+    }
 }
 
-#[track_caller]
-fn same_up_to(args: &str, spec: &Spec, most: usize) -> Vec<Row> {
+/// Compares one job; returns its requests.
+fn same(args: &str, spec: &Spec, most: usize) -> Vec<Row> {
     let list: Vec<&str> = args.split(' ').collect();
     let fio = fio_log(&list, most);
-    let ours = ours(spec, if most == 1_000_000 { most } else { fio.len() });
+    let ours = ours(
+        spec,
+        if most == usize::MAX {
+            1_000_000
+        } else {
+            fio.len()
+        },
+    );
     assert!(!fio.is_empty(), "{args}: fio issued nothing");
     assert_same(args, &fio, &ours);
     ours
@@ -36,15 +71,13 @@ fn random(direction: Direction, size: u64) -> Spec {
 
 #[test]
 fn random_reads_writes_and_trims_with_the_map() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (rw, direction) in [
         ("randread", Direction::RandRead),
         ("randwrite", Direction::RandWrite),
         ("randtrim", Direction::RandTrim),
     ] {
-        same(
+        cases.add(
             &format!("--rw={rw} --size=16m"),
             &random(direction, 16 * MIB),
         );
@@ -52,25 +85,24 @@ fn random_reads_writes_and_trims_with_the_map() {
     // Sizes around whole map words and levels.
     for blocks in [1, 2, 63, 64, 65, 4095, 4096, 4097, 5000] {
         let args = format!("--rw=randread --size={}", blocks * 4096);
-        same(&args, &random(Direction::RandRead, blocks * 4096));
+        cases.add(&args, &random(Direction::RandRead, blocks * 4096));
     }
     // A size that is no multiple of the block.
-    same(
+    cases.add(
         "--rw=randread --size=1000000",
         &random(Direction::RandRead, 1_000_000),
     );
+    cases.compare();
 }
 
 #[test]
 fn random_without_a_map() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let spec = Spec {
         norandommap: true,
         ..random(Direction::RandRead, 16 * MIB)
     };
-    same("--rw=randread --size=16m --norandommap", &spec);
+    cases.add("--rw=randread --size=16m --norandommap", &spec);
     // Many blocks: the rounding of the product to a double shows.
     let spec = Spec {
         norandommap: true,
@@ -78,7 +110,7 @@ fn random_without_a_map() {
         block: PerDdir::splat(BlockSize::fixed(512)),
         ..random(Direction::RandRead, 1 << 40)
     };
-    same(
+    cases.add(
         "--rw=randread --size=1t --bs=512 --norandommap --number_ios=20000",
         &spec,
     );
@@ -88,23 +120,22 @@ fn random_without_a_map() {
         files: vec![region(8192, MIB)],
         ..random(Direction::RandWrite, MIB)
     };
-    same(
+    cases.add(
         "--rw=randwrite --size=1m --io_size=3145729 --offset=8k --norandommap",
         &spec,
     );
+    cases.compare();
 }
 
 #[test]
 fn the_64_bit_generator() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let spec = Spec {
         generator: Generator::Tausworthe64,
         block: PerDdir::splat(BlockSize::range(4096, 65536)),
         ..random(Direction::RandReadWrite, 16 * MIB)
     };
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bsrange=4k-64k --random_generator=tausworthe64",
         &spec,
     );
@@ -115,23 +146,22 @@ fn the_64_bit_generator() {
         block: PerDdir::splat(BlockSize::range(512, 4096)),
         ..random(Direction::RandRead, 1 << 42)
     };
-    same(
+    cases.add(
         "--rw=randread --size=4t --bsrange=512-4k --norandommap --number_ios=5000",
         &spec,
     );
+    cases.compare();
 }
 
 #[test]
 fn mixes_of_reads_and_writes() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for percent in [0, 1, 30, 50, 70, 99, 100] {
         let spec = Spec {
             rwmix_read: percent,
             ..random(Direction::RandReadWrite, 8 * MIB)
         };
-        same(
+        cases.add(
             &format!("--rw=randrw --rwmixread={percent} --size=8m"),
             &spec,
         );
@@ -139,24 +169,23 @@ fn mixes_of_reads_and_writes() {
             direction: Direction::ReadWrite,
             ..spec
         };
-        same(&format!("--rw=rw --rwmixread={percent} --size=8m"), &spec);
+        cases.add(&format!("--rw=rw --rwmixread={percent} --size=8m"), &spec);
         let spec = Spec {
             direction: Direction::RandReadWrite,
             norandommap: true,
             ..spec.clone()
         };
-        same(
+        cases.add(
             &format!("--rw=randrw --rwmixread={percent} --size=8m --norandommap"),
             &spec,
         );
     }
+    cases.compare();
 }
 
 #[test]
 fn block_sizes() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let kib = |n: u64| BlockSize::fixed(n << 10);
     let each = |read, write, trim| PerDdir([read, write, trim]);
     let base = random(Direction::RandReadWrite, 16 * MIB);
@@ -164,21 +193,21 @@ fn block_sizes() {
         block,
         ..base.clone()
     };
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bs=4k,8k",
         &sized(each(kib(4), kib(8), kib(8))),
     );
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bs=16k,4k",
         &sized(each(kib(16), kib(4), kib(4))),
     );
     let range = BlockSize::range(4096, 65536);
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bsrange=4k-64k",
         &sized(PerDdir::splat(range.clone())),
     );
     let odd = BlockSize::range(3000, 50_000);
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bsrange=3000-50000",
         &sized(PerDdir::splat(odd.clone())),
     );
@@ -186,7 +215,7 @@ fn block_sizes() {
         bs_unaligned: true,
         ..sized(PerDdir::splat(range))
     };
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bsrange=4k-64k --bs_unaligned",
         &unaligned,
     );
@@ -195,7 +224,7 @@ fn block_sizes() {
         norandommap: true,
         ..unaligned
     };
-    same(
+    cases.add(
         "--rw=randrw --size=16m --bsrange=4k-64k --bs_unaligned --norandommap",
         &unaligned,
     );
@@ -203,24 +232,23 @@ fn block_sizes() {
         direction: Direction::ReadWrite,
         ..sized(PerDdir::splat(odd))
     };
-    same("--rw=rw --size=16m --bsrange=3000-50000", &sequential);
+    cases.add("--rw=rw --size=16m --bsrange=3000-50000", &sequential);
     let seq_rand = Spec {
         bs_is_seq_rand: true,
         percentage_random: PerDdir::splat(40),
         direction: Direction::RandRead,
         ..sized(each(kib(4), kib(64), kib(64)))
     };
-    same(
+    cases.add(
         "--rw=randread --size=16m --bs=4k,64k --bs_is_seq_rand=1 --percentage_random=40",
         &seq_rand,
     );
+    cases.compare();
 }
 
 #[test]
 fn weighted_block_sizes() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let share = |kib: u64, percent| SizeShare {
         bytes: kib << 10,
         percent,
@@ -230,7 +258,7 @@ fn weighted_block_sizes() {
         block: PerDdir::splat(three.clone()),
         ..random(Direction::RandReadWrite, 32 * MIB)
     };
-    same(
+    cases.add(
         "--rw=randrw --size=32m --bssplit=4k/60:16k/30:64k/10",
         &spec,
     );
@@ -241,7 +269,7 @@ fn weighted_block_sizes() {
         norandommap: true,
         ..spec
     };
-    same(
+    cases.add(
         "--rw=randrw --rwmixread=70 --size=32m --norandommap \
          --bssplit=4k/60:16k/30:64k/10,64k/50:8k/50",
         &spec,
@@ -251,7 +279,7 @@ fn weighted_block_sizes() {
         generator: Generator::Tausworthe64,
         ..random(Direction::RandRead, 32 * MIB)
     };
-    same(
+    cases.add(
         "--rw=randread --size=32m --bssplit=4k/60:16k/30:64k/10 --random_generator=tausworthe64",
         &spec,
     );
@@ -261,14 +289,13 @@ fn weighted_block_sizes() {
         direction: Direction::Write,
         ..random(Direction::RandRead, 32 * MIB)
     };
-    same("--rw=write --size=32m --bssplit=6k/10:4k/40:20k/50", &spec);
+    cases.add("--rw=write --size=32m --bssplit=6k/10:4k/40:20k/50", &spec);
+    cases.compare();
 }
 
 #[test]
 fn several_files() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let service = |kind, requests| FileService { kind, requests };
     for (name, kind) in [
         ("roundrobin", FileServiceKind::RoundRobin),
@@ -290,25 +317,24 @@ fn several_files() {
                     ..Spec::default()
                 };
                 let args = format!("--rw={rw} --size=12m --nrfiles=4");
-                same(&format!("{args} --file_service_type={name}:{n}"), &spec);
+                cases.add(&format!("{args} --file_service_type={name}:{n}"), &spec);
                 if kind != FileServiceKind::Random {
                     let limited = Spec {
                         open_files: 2,
                         ..spec
                     };
                     let args = format!("{args} --openfiles=2");
-                    same(&format!("{args} --file_service_type={name}:{n}"), &limited);
+                    cases.add(&format!("{args} --file_service_type={name}:{n}"), &limited);
                 }
             }
         }
     }
+    cases.compare();
 }
 
 #[test]
 fn clones_and_seeds() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (args, change) in [
         ("--rw=randrw --size=4m", None),
         (
@@ -348,20 +374,19 @@ fn clones_and_seeds() {
         };
         let args =
             format!("--rw=randrw --size=4m --norandommap --bsrange=4k-16k --randseed={seed}");
-        same(&args, &spec);
+        cases.add(&args, &spec);
         let spec = Spec {
             randrepeat: false,
             ..spec
         };
-        same(&format!("{args} --randrepeat=0"), &spec);
+        cases.add(&format!("{args} --randrepeat=0"), &spec);
     }
+    cases.compare();
 }
 
 #[test]
 fn sequential_jobs() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (rw, direction) in [
         ("read", Direction::Read),
         ("write", Direction::Write),
@@ -372,19 +397,19 @@ fn sequential_jobs() {
             direction,
             ..one_file(16 * MIB)
         };
-        same(&format!("--rw={rw} --size=16m"), &spec);
+        cases.add(&format!("--rw={rw} --size=16m"), &spec);
         let spec = Spec {
             files: vec![region(12_288, MIB)],
             size: MIB,
             ..spec
         };
-        same(&format!("--rw={rw} --size=1m --offset=12k"), &spec);
+        cases.add(&format!("--rw={rw} --size=1m --offset=12k"), &spec);
         let spec = Spec {
             direction,
             io_size: 5 * MIB + 100,
             ..spec
         };
-        same(
+        cases.add(
             &format!("--rw={rw} --size=1m --offset=12k --io_size=5242980"),
             &spec,
         );
@@ -392,15 +417,14 @@ fn sequential_jobs() {
             direction,
             ..one_file(1_000_000)
         };
-        same(&format!("--rw={rw} --size=1000000"), &spec);
+        cases.add(&format!("--rw={rw} --size=1000000"), &spec);
     }
+    cases.compare();
 }
 
 #[test]
 fn the_suffix_of_rw() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (suffix, add) in [
         ("4k", 4096),
         ("-8k", -8192),
@@ -414,7 +438,7 @@ fn the_suffix_of_rw() {
                 files: vec![region(offset, MIB)],
                 ..one_file(MIB)
             };
-            same(
+            cases.add(
                 &format!("--rw=write:{suffix} --size=1m --offset={offset}"),
                 &spec,
             );
@@ -433,25 +457,24 @@ fn the_suffix_of_rw() {
                 rw_sequencer: kind,
                 ..random(direction, 8 * MIB)
             };
-            same(
+            cases.add(
                 &format!("--rw={rw}:8 --size=8m --rw_sequencer={sequencer}"),
                 &spec,
             );
         }
     }
+    cases.compare();
 }
 
 #[test]
 fn percentage_random() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for percent in [0, 1, 50, 99] {
         let spec = Spec {
             percentage_random: PerDdir::splat(percent),
             ..random(Direction::RandReadWrite, 8 * MIB)
         };
-        same(
+        cases.add(
             &format!("--rw=randrw --size=8m --percentage_random={percent}"),
             &spec,
         );
@@ -460,14 +483,13 @@ fn percentage_random() {
         percentage_random: PerDdir([20, 80, 80]),
         ..random(Direction::RandReadWrite, 8 * MIB)
     };
-    same("--rw=randrw --size=8m --percentage_random=20,80", &spec);
+    cases.add("--rw=randrw --size=8m --percentage_random=20,80", &spec);
+    cases.compare();
 }
 
 #[test]
 fn skewed_distributions() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let base = |distribution, files: u64| {
         let mut spec = Spec {
             distribution,
@@ -498,7 +520,7 @@ fn skewed_distributions() {
     ] {
         for files in [1, 3] {
             let args = format!("--rw=randread --size=16m --nrfiles={files}");
-            same(
+            cases.add(
                 &format!("{args} --random_distribution={text}"),
                 &base(distribution.clone(), files),
             );
@@ -510,17 +532,16 @@ fn skewed_distributions() {
         seed: Seed::Fixed(9),
         ..base(zipf(1.2, None), 1)
     };
-    same(
+    cases.add(
         "--rw=randread --size=16m --random_distribution=zipf:1.2 --randrepeat=0 --randseed=9",
         &spec,
     );
+    cases.compare();
 }
 
 #[test]
 fn zoned_distributions() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     let zone = |access_percent, size| ZoneShare {
         access_percent,
         size,
@@ -530,7 +551,7 @@ fn zoned_distributions() {
         distribution: Distribution::Zoned(PerDdir::splat(zones)),
         ..random(Direction::RandReadWrite, 16 * MIB)
     };
-    same(
+    cases.add(
         "--rw=randrw --size=16m --random_distribution=zoned:60/10:30/20:8/30:2/40",
         &spec,
     );
@@ -540,17 +561,16 @@ fn zoned_distributions() {
         direction: Direction::RandRead,
         ..spec
     };
-    same(
+    cases.add(
         "--rw=randread --size=16m --random_distribution=zoned_abs:60/4m:30/2m:10/10m",
         &spec,
     );
+    cases.compare();
 }
 
 #[test]
 fn the_shift_register() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for blocks in [7, 100, 4095, 4096, 5000] {
         let spec = Spec {
             generator: Generator::Lfsr,
@@ -560,23 +580,22 @@ fn the_shift_register() {
             "--rw=randread --size={} --random_generator=lfsr",
             blocks * 4096
         );
-        same(&args, &spec);
-        same(&format!("{args} --loops=3"), &Spec { loops: 3, ..spec });
+        cases.add(&args, &spec);
+        cases.add(&format!("{args} --loops=3"), &Spec { loops: 3, ..spec });
     }
+    cases.compare();
 }
 
 #[test]
 fn block_alignment() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (text, align) in [("512", 512), ("16k", 16384)] {
         let spec = Spec {
             block_align: PerDdir::splat(align),
             block: PerDdir::splat(BlockSize::range(4096, 32768)),
             ..random(Direction::RandWrite, 8 * MIB)
         };
-        same(
+        cases.add(
             &format!("--rw=randwrite --size=8m --bsrange=4k-32k --blockalign={text}"),
             &spec,
         );
@@ -584,18 +603,17 @@ fn block_alignment() {
             block: PerDdir::splat(BlockSize::fixed(4096)),
             ..spec
         };
-        same(
+        cases.add(
             &format!("--rw=randwrite --size=8m --blockalign={text}"),
             &spec,
         );
     }
+    cases.compare();
 }
 
 #[test]
 fn synchronisation_between_writes() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (rw, direction) in [
         ("write", Direction::Write),
         ("randwrite", Direction::RandWrite),
@@ -606,15 +624,15 @@ fn synchronisation_between_writes() {
             fsync: 3,
             ..one_file(4 * MIB)
         };
-        let rows = same(&format!("--rw={rw} --size=4m --fsync=3"), &spec);
-        assert!(rows.iter().any(|row| row.0 == Ddir::Sync));
+        assert!(ours(&spec, 100).iter().any(|row| row.0 == Ddir::Sync));
+        cases.add(&format!("--rw={rw} --size=4m --fsync=3"), &spec);
         let spec = Spec {
             fdatasync: 4,
             sync_file_range: 6,
             ..spec
         };
         let args = format!("--rw={rw} --size=4m --fsync=3 --fdatasync=4");
-        same(&format!("{args} --sync_file_range=write:6"), &spec);
+        cases.add(&format!("{args} --sync_file_range=write:6"), &spec);
     }
     let spec = Spec {
         direction: Direction::RandWrite,
@@ -622,20 +640,19 @@ fn synchronisation_between_writes() {
         files: vec![region(0, MIB); 3],
         ..one_file(3 * MIB)
     };
-    same("--rw=randwrite --size=3m --nrfiles=3 --fsync=1", &spec);
+    cases.add("--rw=randwrite --size=3m --nrfiles=3 --fsync=1", &spec);
     let spec = Spec {
         direction: Direction::Read,
         fsync: 1,
         ..one_file(MIB)
     };
-    same("--rw=read --size=1m --fsync=1", &spec);
+    cases.add("--rw=read --size=1m --fsync=1", &spec);
+    cases.compare();
 }
 
 #[test]
 fn trim_and_write_pairs() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (rw, direction) in [
         ("trimwrite", Direction::TrimWrite),
         ("randtrimwrite", Direction::RandTrimWrite),
@@ -644,79 +661,89 @@ fn trim_and_write_pairs() {
             direction,
             ..one_file(4 * MIB)
         };
-        same(&format!("--rw={rw} --size=4m"), &spec);
+        cases.add(&format!("--rw={rw} --size=4m"), &spec);
         let spec = Spec {
             number_ios: 100,
             ..spec
         };
-        same(&format!("--rw={rw} --size=4m --number_ios=100"), &spec);
+        cases.add(&format!("--rw={rw} --size=4m --number_ios=100"), &spec);
         let spec = Spec {
             block: PerDdir::splat(BlockSize::range(4096, 16384)),
             number_ios: 0,
             ..spec
         };
-        same(&format!("--rw={rw} --size=4m --bsrange=4k-16k"), &spec);
+        cases.add(&format!("--rw={rw} --size=4m --bsrange=4k-16k"), &spec);
         let spec = Spec {
             norandommap: true,
             ..spec
         };
-        same(
+        cases.add(
             &format!("--rw={rw} --size=4m --bsrange=4k-16k --norandommap"),
             &spec,
         );
     }
+    cases.compare();
 }
 
 #[test]
 fn further_passes() {
-    if !fio_present() {
-        return;
-    }
-    for (rw, direction) in [
+    let mut cases = Cases::default();
+    let modes = [
         ("randread", Direction::RandRead),
         ("randrw", Direction::RandReadWrite),
         ("read", Direction::Read),
         ("rw", Direction::ReadWrite),
-    ] {
-        for files in [1u64, 2] {
+        ("trimwrite", Direction::TrimWrite),
+    ];
+    for (rw, direction) in modes {
+        for (files, queued) in [(1u64, false), (2, false), (1, true), (2, true)] {
+            let size = files << 19;
             let spec = Spec {
                 direction,
                 files: vec![region(0, 512 << 10); files as usize],
-                size: files << 19,
+                size,
                 loops: 3,
+                queued,
                 ..Spec::default()
             };
-            let args = format!("--rw={rw} --size={} --nrfiles={files}", files << 19);
-            same(&format!("{args} --loops=3"), &spec);
+            if queued && direction == Direction::TrimWrite {
+                continue;
+            }
+            let engine = if queued { "libaio --iodepth=4" } else { "null" };
+            let args = format!("--rw={rw} --size={size} --nrfiles={files} --ioengine={engine}");
+            cases.add(&format!("{args} --loops=3"), &spec);
             let seeded = Spec {
                 randseed_given: true,
                 seed: Seed::Fixed(5),
                 ..spec.clone()
             };
-            same(&format!("{args} --loops=3 --randseed=5"), &seeded);
-            let more = Spec {
-                loops: 1,
-                io_size: (files << 19) * 3 + 8192,
+            cases.add(&format!("{args} --loops=3 --randseed=5"), &seeded);
+            let free = Spec {
+                norandommap: true,
                 ..spec.clone()
             };
-            same(&format!("{args} --io_size={}", more.io_size), &more);
+            cases.add(&format!("{args} --loops=3 --norandommap"), &free);
+            let more = Spec {
+                loops: 1,
+                io_size: size * 3 + 8192,
+                ..spec.clone()
+            };
+            cases.add(&format!("{args} --io_size={}", more.io_size), &more);
             let timed = Spec {
                 time_based: true,
                 loops: 1,
                 ..spec
             };
             let args = format!("{args} --time_based --runtime=1 --thinktime=100");
-            let rows = same_up_to(&args, &timed, 2000);
-            assert!(rows.len() > 300 * files as usize, "a second pass was seen");
+            cases.add_first(&args, &timed, 2000);
         }
     }
+    cases.compare();
 }
 
 #[test]
 fn strided_zones() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (rw, direction) in [
         ("read", Direction::Read),
         ("randread", Direction::RandRead),
@@ -731,7 +758,7 @@ fn strided_zones() {
                 strided: Some(Strided { size, range, skip }),
                 ..random(direction, 4 * MIB)
             };
-            same(
+            cases.add(
                 &format!(
                     "--rw={rw} --size=4m --zonemode=strided --zonesize={size} \
                      --zonerange={range} --zoneskip={skip}"
@@ -740,13 +767,12 @@ fn strided_zones() {
             );
         }
     }
+    cases.compare();
 }
 
 #[test]
 fn real_files_that_end_with_their_region() {
-    if !fio_present() {
-        return;
-    }
+    let mut cases = Cases::default();
     for (rw, direction) in [
         ("randread", Direction::RandRead),
         ("read", Direction::Read),
@@ -755,15 +781,16 @@ fn real_files_that_end_with_their_region() {
         for size in [MIB, 1_000_000] {
             let mut spec = random(direction, size);
             spec.files[0].file_size = size;
-            same(&format!("--rw={rw} --size={size} --ioengine=psync"), &spec);
+            cases.add(&format!("--rw={rw} --size={size} --ioengine=psync"), &spec);
             let spec = Spec {
                 block: PerDdir::splat(BlockSize::range(4096, 20480)),
                 ..spec
             };
-            same(
+            cases.add(
                 &format!("--rw={rw} --size={size} --bsrange=4k-20k --ioengine=psync"),
                 &spec,
             );
         }
     }
+    cases.compare();
 }
