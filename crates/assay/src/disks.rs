@@ -45,7 +45,7 @@ impl DiskWatch {
 fn below(facts: &host::Facts, path: &Path) -> Vec<host::BlockDevice> {
     match host::BlockDevice::by_path(&facts.root, path) {
         Some(device) => vec![device],
-        None => host::below_path(&facts.root, &facts.mounts, path),
+        None => host::block::below_path(&facts.root, &facts.mounts, path),
     }
 }
 

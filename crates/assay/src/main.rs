@@ -1,1 +1,54 @@
-fn main() {}
+//! Assay: the instrument that says what storage and memory can really do.
+//!
+//! The binary chooses a personality and sets exit codes; everything else lives in the libraries.
+#![forbid(unsafe_code)]
+
+mod check;
+mod disks;
+mod fio;
+mod progress;
+mod session;
+mod signals;
+
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What storage and memory can really do, and whether you got what you paid for.
+///
+/// Without a verb: measures the storage below the current directory for about 15 seconds.
+#[derive(Parser)]
+#[command(name = "assay", version)]
+struct Assay {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Takes fio's command lines and job files and prints fio's reports
+    #[command(disable_help_flag = true)]
+    Fio {
+        /// As for fio; `assay fio --help` lists the switches
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let called = words.first().map(|word| Path::new(word).file_name().unwrap_or_default().to_owned());
+    let text = |words: &[OsString]| words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    // A link named fio is fio; and fio's own words never pass through another parser.
+    if called.is_some_and(|name| name == "fio") {
+        return fio::main(&text(&words[1..]));
+    }
+    if words.get(1).is_some_and(|word| word == "fio") {
+        return fio::main(&text(&words[2..]));
+    }
+    match Assay::parse().verb {
+        None => check::main(),
+        Some(Verb::Fio { arguments }) => fio::main(&arguments),
+    }
+}

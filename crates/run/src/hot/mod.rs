@@ -87,8 +87,6 @@ pub enum Gate {
     Until(u64),
     /// Let one I/O in flight come back and ask again.
     Hold,
-    /// The job is over.
-    Stop,
 }
 
 /// A completed request as hooks see it.

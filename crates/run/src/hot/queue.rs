@@ -216,7 +216,6 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
             crate::wait::until(work.clock, work.live, deadline);
             return Taken::Waited;
         }
-        Gate::Stop => return Taken::Exit(Exit::Stopped),
     }
     work.fill_buffer(&io);
     if io.ddir.is_data() {

@@ -27,7 +27,6 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
                     continue;
                 }
                 Gate::Hold => continue,
-                Gate::Stop => return Exit::Stopped,
             }
         }
         work.batch.pos += 1;

@@ -1,0 +1,184 @@
+//! The main job: what can the storage below the current directory do?
+//!
+//! Five short phases on one file of its own: sequential write and read, random read and write,
+//! and random reads one at a time. Each phase is a fio command line, so that anybody can repeat
+//! it. The file is removed at the end, also after a signal.
+
+mod file;
+mod summary;
+
+use crate::progress::Meter;
+use crate::session::Session;
+use crate::signals::{EXIT_SIGNAL, Listener};
+use anyhow::{Context, bail};
+use file::OwnFile;
+use plan::model::Worker;
+use result::{Failure, Job, Run};
+use run::{Crew, Intervals, Observer, View};
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use units::Ddir;
+
+/// One phase of the check.
+struct Phase {
+    /// What people call it.
+    title: &'static str,
+    /// Direction that it measures.
+    ddir: Ddir,
+    /// fio options besides those that all phases share.
+    options: &'static str,
+    /// Seconds.
+    seconds: u32,
+}
+
+const PHASES: [Phase; 5] = [
+    Phase {
+        title: "sequential write",
+        ddir: Ddir::Write,
+        options: "--rw=write --bs=1m --iodepth=8 --refill_buffers",
+        seconds: 3,
+    },
+    Phase {
+        title: "sequential read",
+        ddir: Ddir::Read,
+        options: "--rw=read --bs=1m --iodepth=8 --time_based",
+        seconds: 3,
+    },
+    Phase {
+        title: "random read, QD 32",
+        ddir: Ddir::Read,
+        options: "--rw=randread --bs=4k --iodepth=32 --norandommap --randrepeat=0 --time_based",
+        seconds: 3,
+    },
+    Phase {
+        title: "random write, QD 32",
+        ddir: Ddir::Write,
+        options: "--rw=randwrite --bs=4k --iodepth=32 --norandommap --randrepeat=0 \
+                  --refill_buffers --time_based",
+        seconds: 3,
+    },
+    Phase {
+        title: "random read, QD 1",
+        ddir: Ddir::Read,
+        options: "--rw=randread --bs=4k --iodepth=1 --norandommap --randrepeat=0 --time_based",
+        seconds: 2,
+    },
+];
+
+/// What one phase gave.
+struct Measured {
+    title: &'static str,
+    ddir: Ddir,
+    job: Job,
+}
+
+/// Runs the check in the current directory.
+pub fn main() -> ExitCode {
+    match check() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("assay: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn check() -> anyhow::Result<ExitCode> {
+    let dir = std::env::current_dir().context("the current directory cannot be found")?;
+    let signals = Listener::start(|_| {})?;
+    let own = OwnFile::create(&dir)?;
+    let place = summary::Place::of(&dir)?;
+    println!("{}", place.headline());
+    let mut measured = Vec::new();
+    let mut size_bytes = own.budget_bytes;
+    for phase in &PHASES {
+        let run = run_phase(phase, &own, size_bytes, &signals)?;
+        if signals.cancelled() {
+            println!("\nended by a signal; the test file is removed");
+            return Ok(ExitCode::from(EXIT_SIGNAL));
+        }
+        let job = run.jobs.into_iter().next().context("a phase has one job")?;
+        if let Some(failure) = &job.failure {
+            bail!("{}: {}", phase.title, failure.message);
+        }
+        if phase.title == PHASES[0].title {
+            // Later phases stay inside what was really written: holes read too fast.
+            size_bytes = job.dirs[Ddir::Write].bytes >> 20 << 20;
+            if size_bytes == 0 {
+                bail!("not one MiB could be written in {} s", phase.seconds);
+            }
+        }
+        measured.push(Measured { title: phase.title, ddir: phase.ddir, job });
+    }
+    print!("{}", summary::text(&place, &own, size_bytes, &measured));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_phase(
+    phase: &Phase,
+    own: &OwnFile,
+    size_bytes: u64,
+    signals: &Listener,
+) -> anyhow::Result<Run> {
+    let mut words: Vec<String> = phase.options.split_whitespace().map(str::to_owned).collect();
+    // A colon in the path would separate two file names.
+    let path = own.path.to_string_lossy().replace(':', "\\:");
+    words.insert(0, format!("--name={}", phase.title.replace([' ', ','], "-")));
+    words.push(format!("--ioengine={}", own.engine()));
+    words.push(format!("--direct={}", u8::from(own.direct)));
+    words.push(format!("--filename={path}"));
+    words.push(format!("--size={size_bytes}"));
+    words.push(format!("--runtime={}", phase.seconds));
+    words.extend(["--fallocate=none", "--thread", "--allow_file_create=0"].map(str::to_owned));
+    let spec = crate::session::read(&words)?;
+    let session = Session::new(&spec)?;
+    session.lay_out(&signals.cancel, &mut |_| {})?;
+    let crew = Crew::new();
+    signals.attach(crew.remote());
+    let mut live = Live { title: phase.title, meter: Meter::default(), terminal: std::io::stdout().is_terminal() };
+    let disks = session.watch_disks();
+    let intervals = Intervals { status_ns: Some(250_000_000), report_ns: None };
+    let ended = session.run(crew, intervals, &mut live, &disks);
+    live.clear();
+    Ok(ended.run)
+}
+
+/// One line that follows the phase.
+struct Live {
+    title: &'static str,
+    meter: Meter,
+    terminal: bool,
+}
+
+impl Live {
+    fn clear(&self) {
+        if self.terminal {
+            print!("\r{:78}\r", "");
+        }
+    }
+}
+
+impl Observer for Live {
+    fn status(&mut self, view: &View<'_>) {
+        if !self.terminal {
+            return;
+        }
+        let now = self.meter.progress(view);
+        let bytes: u64 = now.bytes_per_s.0.iter().sum();
+        let ios: u64 = now.iops.0.iter().sum();
+        let line = format!(
+            "{:20} {:4.1} s  {:>12}  {:>9} IOPS",
+            self.title,
+            view.elapsed_ns as f64 / 1e9,
+            summary::rate(bytes as f64),
+            summary::count(ios as f64)
+        );
+        print!("\r{line:78}");
+        // A terminal that is gone takes no progress; the run goes on.
+        let _ = std::io::stdout().flush();
+    }
+
+    fn report(&mut self, _: Run) {}
+
+    fn failed(&mut self, _: &Worker, _: u32, _: &Failure) {}
+}

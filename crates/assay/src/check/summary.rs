@@ -1,0 +1,121 @@
+//! The ten lines at the end of the check.
+
+use super::Measured;
+use super::file::OwnFile;
+use measure::Latency;
+use std::path::Path;
+
+/// What was measured: directory, device, file system.
+pub struct Place {
+    dir: String,
+    device: String,
+    file_system: String,
+}
+
+impl Place {
+    /// Looks at the host.
+    pub fn of(dir: &Path) -> anyhow::Result<Place> {
+        let facts = host::Facts::read(&host::Root::default())?;
+        let mount = facts.mounts.of_path(dir);
+        let file_system = mount.map_or_else(
+            || "unknown file system".to_owned(),
+            |mount| format!("{} on {}", mount.fs_type, mount.mount_point.display()),
+        );
+        let devices = host::block::below_path(&facts.root, &facts.mounts, dir);
+        let names: Vec<String> = devices.iter().map(|device| name(&device.whole_disk())).collect();
+        let device = if names.is_empty() { "no block device".to_owned() } else { names.join(" + ") };
+        Ok(Place { dir: dir.display().to_string(), device, file_system })
+    }
+
+    /// One line for the start.
+    pub fn headline(&self) -> String {
+        format!("Measuring {} ({}, {}); about 15 s", self.dir, self.device, self.file_system)
+    }
+}
+
+fn name(disk: &host::BlockDevice) -> String {
+    let gib = disk.size_bytes as f64 / (1u64 << 30) as f64;
+    match disk.model.as_str() {
+        "" => format!("{} {gib:.0} GiB", disk.name),
+        model => format!("{} {model} {gib:.0} GiB", disk.name),
+    }
+}
+
+/// The summary: ten lines.
+pub fn text(place: &Place, own: &OwnFile, size_bytes: u64, measured: &[Measured]) -> String {
+    let mode = if own.direct { "direct I/O" } else { "buffered I/O (no O_DIRECT here: the page cache is part of these figures)" };
+    let mut text = format!(
+        "directory    {}\nstorage      {}, {}\nmethod       {} through {}, own file of {} MiB, removed\n\n",
+        place.dir,
+        place.device,
+        place.file_system,
+        mode,
+        own.engine(),
+        size_bytes >> 20
+    );
+    text += &format!(
+        "{:20} {:>12} {:>10} {:>11} {:>11}\n",
+        "", "bandwidth", "IOPS", "mean lat", "p99 lat"
+    );
+    for phase in measured {
+        let dir = &phase.job.dirs[phase.ddir];
+        let seconds = dir.runtime_ms.max(1) as f64 / 1000.0;
+        text += &format!(
+            "{:20} {:>12} {:>10} {:>11} {:>11}\n",
+            phase.title,
+            rate(dir.bytes as f64 / seconds),
+            count(dir.ios as f64 / seconds),
+            time(dir.lat.moments.mean()),
+            time(p99(&dir.clat)),
+        );
+    }
+    text
+}
+
+fn p99(class: &Latency) -> f64 {
+    let bins = class.histogram.as_ref();
+    bins.and_then(|bins| bins.percentiles(&[99.0]).first().copied()).unwrap_or(0) as f64
+}
+
+/// Bytes per second in binary units.
+pub fn rate(bytes_per_s: f64) -> String {
+    let mut value = bytes_per_s;
+    for unit in ["B/s", "KiB/s", "MiB/s"] {
+        if value < 1024.0 {
+            return format!("{value:.1} {unit}");
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.2} GiB/s")
+}
+
+/// A number with thousands as k and millions as M.
+pub fn count(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
+        v if v >= 1e4 => format!("{:.1} k", v / 1e3),
+        v => format!("{v:.0}"),
+    }
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        v if v >= 1e9 => format!("{:.2} s", v / 1e9),
+        v if v >= 1e6 => format!("{:.2} ms", v / 1e6),
+        v if v >= 1e3 => format!("{:.1} us", v / 1e3),
+        v => format!("{v:.0} ns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_or_four_digits() {
+        assert_eq!(rate(512.0), "512.0 B/s");
+        assert_eq!(rate(1536.0 * 1024.0 * 1024.0), "1.50 GiB/s");
+        assert_eq!((count(9_999.0), count(12_345.0)), ("9999".into(), "12.3 k".into()));
+        assert_eq!((time(999.0), time(1_500_000.0)), ("999 ns".into(), "1.50 ms".into()));
+    }
+}

@@ -1,0 +1,233 @@
+//! The fio personality: fio's command line in, fio's reports out.
+//!
+//! Streams follow what scripts rely on: a successful run keeps standard error empty; JSON and
+//! terse output holds the document alone; hints appear only in the normal format.
+
+mod help;
+mod progress;
+mod sink;
+
+use crate::session::{self, Session};
+use crate::signals::{EXIT_SIGNAL, Listener};
+use plan::layout::LayoutError;
+use plan::model::Worker;
+use progress::Show;
+use render::{BlockSizes, JobLine, TerseVersion};
+use result::Run;
+use run::idle::{IdleMode, IdleProfiler};
+use run::{Crew, Intervals};
+use sink::Sink;
+use spec::{Eta, Format, IdleProf, Severity, Spec, Switches};
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use units::Ddir;
+
+/// Most failed jobs that the exit status can tell; above are statuses with a meaning of their own.
+const MOST_FAILURES: usize = 125;
+
+/// Runs the personality; `words` is the command line without the program's name.
+pub fn main(words: &[String]) -> ExitCode {
+    let spec = match session::read(words) {
+        Ok(spec) => spec,
+        Err(errors) => {
+            for diagnostic in &errors.0 {
+                eprintln!("fio: {diagnostic}");
+            }
+            if words.is_empty() {
+                eprint!("{}", help::usage());
+            }
+            return ExitCode::from(1);
+        }
+    };
+    if spec.switches.informs() {
+        return help::show(&spec.switches);
+    }
+    if !spec.switches.debug.is_empty() {
+        eprintln!("fio: --debug is not supported yet");
+        return ExitCode::from(1);
+    }
+    if spec.switches.showcmd {
+        spec.command_lines.iter().for_each(|line| println!("{line}"));
+        return ExitCode::SUCCESS;
+    }
+    if spec.switches.parse_only {
+        return ExitCode::SUCCESS;
+    }
+    let path = spec.switches.output.clone();
+    let sink = match Sink::open(path.as_deref().map(Path::new)) {
+        Ok(sink) => sink,
+        Err(error) => {
+            eprintln!("fio: --output={}: {error}", path.unwrap_or_default());
+            return ExitCode::from(1);
+        }
+    };
+    Personality { switches: &spec.switches, sink }.run(&spec)
+}
+
+struct Personality<'a> {
+    switches: &'a Switches,
+    sink: Sink,
+}
+
+impl Personality<'_> {
+    fn run(mut self, spec: &Spec) -> ExitCode {
+        let session = match Session::new(spec) {
+            Ok(session) => session,
+            Err(error) => return self.refuse(&format!("{error:#}")),
+        };
+        self.announce(spec, &session);
+        let quiet = !self.normal();
+        let listening = Listener::start(move |signal| {
+            if !quiet {
+                println!("\nfio: terminating on signal {signal}");
+            }
+        });
+        let signals = match listening {
+            Ok(signals) => signals,
+            Err(error) => return self.refuse(&format!("cannot listen for signals: {error}")),
+        };
+        if let Err(code) = self.lay_out(&session, &signals.cancel) {
+            return code;
+        }
+        let crew = Crew::new();
+        signals.attach(crew.remote());
+        let disks = session.watch_disks();
+        let intervals = self.intervals();
+        let idle = match self.switches.idle_prof.map(idle_mode).map(IdleProfiler::start) {
+            Some(Err(error)) => return self.refuse(&error.to_string()),
+            Some(Ok(idle)) => Some(idle),
+            None => None,
+        };
+        let status = intervals.status_ns.is_some();
+        let mut show = Show::new(self.switches, &mut self.sink, &disks, status);
+        let mut ended = session.run(crew, intervals, &mut show, &disks);
+        show.finish();
+        ended.run.cpu_idle = idle.map(IdleProfiler::stop);
+        let text = report(self.switches, &ended.run);
+        self.sink.write(&text);
+        match ended.signal {
+            Some(_) => ExitCode::from(EXIT_SIGNAL),
+            None => ExitCode::from(session::failures(&ended.run).min(MOST_FAILURES) as u8),
+        }
+    }
+
+    /// One clear line on standard error, and in the `--output` file.
+    fn refuse(&mut self, message: &str) -> ExitCode {
+        for line in message.lines() {
+            eprintln!("fio: {line}");
+            if let Sink::File(_) = self.sink {
+                self.sink.write(&format!("fio: {line}\n"));
+            }
+        }
+        ExitCode::from(1)
+    }
+
+    fn normal(&self) -> bool {
+        self.switches.formats.contains(&Format::Normal)
+    }
+
+    /// The lines before the load starts.
+    fn announce(&mut self, spec: &Spec, session: &Session) {
+        if !self.normal() {
+            return;
+        }
+        let plan = &session.plan;
+        let mut text = String::new();
+        for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
+            text += &job_line(worker, plan.workers.iter().filter(|w| w.job == worker.job).count());
+        }
+        let threads = plan.workers.iter().filter(|worker| worker.threaded).count() as u32;
+        let all = plan.workers.len() as u32;
+        text += &render::starting(threads, all - threads);
+        for note in spec.notes.iter().filter(|note| note.severity <= Severity::Warning) {
+            text += &format!("note: {note}\n");
+        }
+        for note in &plan.notes {
+            text += &format!("note: {note}\n");
+        }
+        self.sink.write(&text);
+    }
+
+    fn lay_out(&mut self, session: &Session, cancel: &AtomicBool) -> Result<(), ExitCode> {
+        let normal = self.normal();
+        let sink = &mut self.sink;
+        let made = session.lay_out(cancel, &mut |progress| {
+            if normal
+                && progress.begins
+                && let Some(line) = progress.layout.headline()
+            {
+                sink.write(&format!("{line}\n"));
+            }
+        });
+        match made {
+            Ok(_) => Ok(()),
+            Err(LayoutError::Cancelled) => Err(ExitCode::from(EXIT_SIGNAL)),
+            Err(error) => Err(self.refuse(&error.to_string())),
+        }
+    }
+
+    fn intervals(&self) -> Intervals {
+        let terminal = self.sink.is_terminal()
+            || (matches!(self.sink, Sink::File(_)) && std::io::stdout().is_terminal());
+        let only_normal = self.switches.formats == [Format::Normal] || matches!(self.sink, Sink::File(_));
+        let shown = match self.switches.eta {
+            Eta::Always => true,
+            Eta::Never => false,
+            Eta::Auto => terminal && only_normal,
+        };
+        Intervals {
+            status_ns: shown.then(|| self.switches.eta_interval.ns()),
+            report_ns: self.switches.status_interval.map(|every| every.ns()),
+        }
+    }
+}
+
+/// The report in all formats asked for; blocks come in the order terse, JSON, normal.
+fn report(switches: &Switches, run: &Run) -> String {
+    let mut text = String::new();
+    let formats = &switches.formats;
+    if formats.contains(&Format::Terse) {
+        let version = TerseVersion::from_number(switches.terse_version);
+        text += &render::terse(run, version.expect("the switch admits versions that exist"));
+    }
+    if formats.contains(&Format::JsonPlus) {
+        text += &render::json(run, true);
+    } else if formats.contains(&Format::Json) {
+        text += &render::json(run, false);
+    }
+    if formats.contains(&Format::Normal) {
+        text += &render::normal(run);
+    }
+    text
+}
+
+fn idle_mode(how: IdleProf) -> IdleMode {
+    match how {
+        IdleProf::System => IdleMode::System,
+        IdleProf::PerCpu => IdleMode::PerCpu,
+        IdleProf::Calibrate => IdleMode::Calibrate,
+    }
+}
+
+fn job_line(worker: &Worker, clones: usize) -> String {
+    let shown = &worker.display;
+    let sizes = if shown.seq_rand {
+        BlockSizes::SequentialRandom(shown.block[Ddir::Read], shown.block[Ddir::Write])
+    } else {
+        BlockSizes::PerDirection(shown.block)
+    };
+    JobLine {
+        name: &worker.name,
+        group: worker.group,
+        rw: shown.rw,
+        sizes,
+        engine: shown.engine,
+        depth: shown.iodepth,
+        clones: clones as u32,
+        kb_base: worker.reporting.kb_base,
+        significant_figures: worker.reporting.significant_figures,
+    }
+    .text()
+}

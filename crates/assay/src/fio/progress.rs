@@ -1,0 +1,85 @@
+//! What the personality shows while the load runs: status line, running reports, failures.
+
+use super::report;
+use super::sink::Sink;
+use crate::disks::DiskWatch;
+use crate::progress::Meter;
+use plan::model::Worker;
+use render::StatusLine;
+use result::{Failure, Run};
+use run::{Observer, View};
+use spec::{Format, Switches};
+use std::io::Write;
+
+/// Shows a run on the report stream.
+pub struct Show<'a> {
+    switches: &'a Switches,
+    sink: &'a mut Sink,
+    disks: &'a DiskWatch,
+    meter: Meter,
+    line: StatusLine,
+    shown: bool,
+    status: bool,
+}
+
+impl<'a> Show<'a> {
+    /// Shows on `sink`; the status line goes to standard output unless that holds a document.
+    pub fn new(switches: &'a Switches, sink: &'a mut Sink, disks: &'a DiskWatch, status: bool) -> Self {
+        let mut line = StatusLine::default();
+        line.newline_every_ms = switches.eta_newline.map(|every| every.ms());
+        Show { switches, sink, disks, meter: Meter::default(), line, shown: false, status }
+    }
+
+    /// Ends the status line.
+    pub fn finish(&mut self) {
+        if self.shown {
+            self.put("\n");
+        }
+    }
+
+    fn put(&self, text: &str) {
+        let document = matches!(self.sink, Sink::Stdout) && self.switches.formats != [Format::Normal];
+        // A terminal that is gone takes no status line; the run goes on.
+        let _ = if document {
+            std::io::stderr().write_all(text.as_bytes())
+        } else {
+            let mut out = std::io::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        };
+    }
+}
+
+impl Observer for Show<'_> {
+    fn status(&mut self, view: &View<'_>) {
+        if !self.status {
+            return;
+        }
+        let line = render::status(&self.meter.progress(view));
+        let text = self.line.update(&line, view.elapsed_ns / 1_000_000);
+        self.put(&text);
+        self.shown = true;
+    }
+
+    fn report(&mut self, mut run: Run) {
+        run.disks = self.disks.differences();
+        let text = report(self.switches, &run);
+        self.sink.write(&text);
+    }
+
+    fn failed(&mut self, _worker: &Worker, pid: u32, failure: &Failure) {
+        let summary = format!(
+            "fio: pid={pid}, err={}/file:{}, func={}, error={}\n",
+            failure.errno,
+            failure.source,
+            failure.place,
+            run::failure::errno_text(failure.errno)
+        );
+        eprintln!("fio: {}", failure.message);
+        if let Sink::File(_) = self.sink {
+            self.sink.write(&format!("fio: {}\n", failure.message));
+        }
+        if self.switches.formats.contains(&Format::Normal) {
+            self.sink.write(&summary);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! From words to a finished run: parse, plan, lay out, run. Shared by the fio personality and
+//! by Assay's own verbs, which write their work as job options too.
+
+use crate::disks::DiskWatch;
+use plan::layout::{self, Made};
+use plan::model::Plan;
+use result::Run;
+use run::{Crew, Ended, Intervals, Observer};
+use spec::{Errors, Spec, ThisHost};
+use std::sync::atomic::AtomicBool;
+
+/// Reads a command line, without the program's name.
+pub fn read(words: &[String]) -> Result<Spec, Errors> {
+    let engines: Vec<option::EngineTable> = engine::registry::tables().copied().collect();
+    spec::parse(words, &engines, &ThisHost)
+}
+
+/// A plan with the facts it was made from.
+pub struct Session {
+    /// What will be done.
+    pub plan: Plan,
+    facts: host::Facts,
+}
+
+impl Session {
+    /// Settles what the jobs mean on this host.
+    pub fn new(spec: &Spec) -> anyhow::Result<Session> {
+        let facts = host::Facts::read(&host::Root::default())?;
+        let plan = plan::plan(spec, &facts)?;
+        Ok(Session { plan, facts })
+    }
+
+    /// Makes the files that must exist before the run.
+    pub fn lay_out(
+        &self,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(layout::Progress<'_>),
+    ) -> Result<Made, layout::LayoutError> {
+        layout::make(&self.plan.layouts, cancel, progress)
+    }
+
+    /// Begins to watch the disks below the targets.
+    pub fn watch_disks(&self) -> DiskWatch {
+        DiskWatch::start(&self.plan, &self.facts)
+    }
+
+    /// Runs the plan; the document gets the disks' part.
+    pub fn run(&self, crew: Crew, intervals: Intervals, observer: &mut dyn Observer, disks: &DiskWatch) -> Ended {
+        let mut ended = crew.run(&self.plan, intervals, observer);
+        ended.run.disks = disks.differences();
+        ended
+    }
+}
+
+/// Number of workers of a run that failed.
+pub fn failures(run: &Run) -> usize {
+    run.jobs.iter().filter(|job| job.failure.is_some()).count()
+}
