@@ -374,3 +374,72 @@ fn zones(spec: &Spec, align: [u64; 3]) -> Result<[Option<Zones>; 3], SpecError> 
     }
     Ok(zones)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{BlockSize, FileRegion, Seed};
+    use proptest::prelude::*;
+    use units::PerDdir;
+
+    fn directions() -> impl Strategy<Value = Direction> {
+        use Direction::*;
+        prop::sample::select(vec![
+            Read,
+            Write,
+            Trim,
+            RandRead,
+            RandWrite,
+            RandTrim,
+            RandReadWrite,
+        ])
+    }
+
+    proptest! {
+        /// The short loops are the general one, faster: same requests, same ends, same passes.
+        #[test]
+        fn short_loops_give_what_the_general_one_gives(
+            direction in directions(),
+            (offset, blocks, tail) in (0u64..100, 1u64..500, 0u64..4096),
+            beyond in prop::sample::select(vec![0u64, 1, 4095, 4096, 1 << 20]),
+            (seed, rwmix_read) in (any::<u64>(), 0u32..=100),
+            (size, io_size) in (1u64..2_000_000, 0u64..3_000_000),
+            (number_ios, loops) in (0u64..300, 1u64..4),
+            (norandommap, time_based, queued, seeded) in any::<(bool, bool, bool, bool)>(),
+            wants in prop::collection::vec(1usize..=64, 60),
+        ) {
+            let length = blocks * 4096 + tail;
+            let region = FileRegion::new(offset * 4096, length);
+            let spec = Spec {
+                direction,
+                block: PerDdir::splat(BlockSize::fixed(4096)),
+                files: vec![FileRegion { file_size: region.file_size + beyond, ..region }],
+                seed: Seed::Fixed(seed),
+                randseed_given: seeded,
+                rwmix_read, size, io_size, number_ios, loops, norandommap, time_based, queued,
+                ..Spec::default()
+            };
+            let mut short = Requests::new(&spec).unwrap();
+            prop_assert_ne!(short.kind, Loop::General);
+            let mut general = Requests { kind: Loop::General, ..short.clone() };
+            let (mut a, mut b) = (Batch::default(), Batch::default());
+            for want in wants {
+                let n = short.fill(&mut a, want);
+                prop_assert_eq!(n, general.fill(&mut b, want));
+                prop_assert_eq!(&a.offset[..n], &b.offset[..n]);
+                prop_assert_eq!(&a.len[..n], &b.len[..n]);
+                prop_assert_eq!(&a.ddir[..n], &b.ddir[..n]);
+                prop_assert_eq!(&a.file[..n], &b.file[..n]);
+                if n == 0 {
+                    let more = short.more();
+                    prop_assert_eq!(more, general.more());
+                    if !more {
+                        break;
+                    }
+                    short.restart();
+                    general.restart();
+                }
+            }
+        }
+    }
+}
