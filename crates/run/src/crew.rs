@@ -223,7 +223,8 @@ impl<'a> Member<'a> {
     /// Moments at which the worker must be told something: measure, stop.
     fn deadlines(&self) -> (Option<u64>, Option<u64>) {
         let limits = &self.plan.limits;
-        let measured_from = self.started_ns + limits.ramp_ns;
+        let started_ns = self.shared.live.started_ns().unwrap_or(self.started_ns);
+        let measured_from = started_ns + limits.ramp_ns;
         let measure = (limits.ramp_ns > 0 && !self.measuring).then_some(measured_from);
         let stop = (limits.runtime_ns > 0).then(|| measured_from + limits.runtime_ns);
         (measure, stop)

@@ -62,6 +62,7 @@ struct Counters {
     ios: [AtomicU64; 3],
     bytes: [AtomicU64; 3],
     phase: AtomicU8,
+    started_ns: AtomicU64,
 }
 
 #[repr(align(128))]
@@ -106,6 +107,16 @@ impl Live {
     /// Says what the worker is doing.
     pub fn enter(&self, phase: Phase) {
         self.counters.phase.store(phase as u8, Relaxed);
+    }
+
+    /// Says that the load begins now, on `CLOCK_MONOTONIC`; time limits count from here.
+    pub fn begin(&self, now_ns: u64) {
+        self.counters.started_ns.store(now_ns, Relaxed);
+    }
+
+    /// When the load began, on `CLOCK_MONOTONIC`; `None` before.
+    pub fn started_ns(&self) -> Option<u64> {
+        Some(self.counters.started_ns.load(Relaxed)).filter(|ns| *ns > 0)
     }
 
     /// True when at least one order waits. The only check on the hot path.

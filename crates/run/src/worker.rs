@@ -217,6 +217,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     outcome.started_ms = epoch_ms();
     let ramps = worker.limits.ramp_ns > 0;
     shared.live.enter(if ramps { Phase::Ramp } else { Phase::Running });
+    shared.live.begin(sys::clock::monotonic_ns());
     let begin = clock.now();
     let stats = Stats::new(worker, E::CAPS.sync_at(worker.depth.iodepth));
     let mut work = Work {
