@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Kinds whose presence depends on how long a job happened to take.
+/// Kinds whose presence depends on how long a job took and how busy the machine was.
 const BY_DURATION: [&str; 2] = ["   bw (#/s): ", "   iops        : "];
 
 /// The kinds in order, each with the number of its appearance. Neighbours of one kind are one:
@@ -11,7 +11,7 @@ pub fn kinds(report: &str) -> Vec<String> {
     numbered(all(report))
 }
 
-/// The kinds without those that a short job may or may not have.
+/// The kinds without those that a short job, or one on a busy machine, may lack.
 pub fn steady_kinds(report: &str) -> Vec<String> {
     let mut kinds = all(report);
     kinds.retain(|kind| !BY_DURATION.iter().any(|prefix| kind.starts_with(prefix)));

@@ -12,8 +12,10 @@ use crate::harness::{Fio, Outcome, Tool, lines, place, shape};
 pub enum Fixed {
     /// Bytes and counts too: the job ends by size.
     Totals,
-    /// Nothing more: the job ends by time.
+    /// Nothing more: the job ends by time, and on a busy machine may miss a rate sample.
     Form,
+    /// The lines on sampled rates too: the job surely runs long enough for samples.
+    Samples,
 }
 
 /// Runs both tools in turn in the same emptied directory.
@@ -47,10 +49,10 @@ pub fn text_differences(fio: &str, here: &str, fixed: Fixed) -> Vec<String> {
         (_, Err(error)) => out.push(format!("JSON: {error}")),
         (Err(error), _) => panic!("fio's own JSON: {error}"),
     }
-    let kinds = if fixed == Fixed::Totals {
-        lines::steady_kinds
-    } else {
+    let kinds = if fixed == Fixed::Samples {
         lines::kinds
+    } else {
+        lines::steady_kinds
     };
     let normal = shape::sequence_differences(&kinds(&want.normal), &kinds(&have.normal));
     out.extend(normal.into_iter().map(|text| format!("normal: {text}")));

@@ -30,3 +30,16 @@ fn every_seed_reports_as_fio_does() {
     }
     assert_none(&findings, "parity of the seeds");
 }
+
+#[test]
+fn rate_samples_have_lines_of_their_own() {
+    if !have_peer("rate samples") {
+        return;
+    }
+    let scratch = Scratch::new("parity");
+    let words = "--ioengine=null --name=x --rw=randrw --size=1g --time_based --runtime=1800ms \
+        --iodepth=4 --output-format=json+,normal,terse";
+    let [peer, here] = compare::both(scratch.path(), || fio(words));
+    assert!(peer.stdout.contains("   iops        : min="), "{peer}");
+    assert_none(&compare::differences(&peer, &here, Fixed::Samples), words);
+}
