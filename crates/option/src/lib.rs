@@ -28,6 +28,8 @@ mod error;
 mod lists;
 mod macros;
 mod table;
+#[cfg(test)]
+mod tests;
 mod value;
 mod values;
 

@@ -147,10 +147,10 @@ impl Value for Floats {
     fn show(&self) -> String {
         let mut parts: Vec<String> = self.values.iter().map(f64::to_string).collect();
         // One of them must carry the decimals that were asked for.
-        if let Some(first) = parts.first_mut() {
-            if decimals(first) < self.decimals {
-                *first = format!("{:.*}", self.decimals, self.values[0]);
-            }
+        if let Some(first) = parts.first_mut()
+            && decimals(first) < self.decimals
+        {
+            *first = format!("{:.*}", self.decimals, self.values[0]);
         }
         parts.join(":")
     }

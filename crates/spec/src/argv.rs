@@ -51,9 +51,11 @@ fn takes(kind: Kind) -> Takes {
     }
 }
 
-/// Every name that can stand behind dashes: switches and generic options first.
-fn names(engines: &[EngineTable]) -> (Vec<(&'static str, Meaning)>, Vec<(&'static str, Meaning)>) {
-    let mut first: Vec<(&'static str, Meaning)> = SWITCHES
+type Names = Vec<(&'static str, Meaning)>;
+
+/// Every name that can stand behind dashes: switches and generic options, then engines'.
+fn names(engines: &[EngineTable]) -> (Names, Names) {
+    let mut first: Names = SWITCHES
         .iter()
         .map(|def| (def.name, Meaning::Switch(def)))
         .collect();
@@ -61,7 +63,7 @@ fn names(engines: &[EngineTable]) -> (Vec<(&'static str, Meaning)>, Vec<(&'stati
         let all = std::iter::once(def.name).chain(def.aliases.iter().copied());
         first.extend(all.map(|name| (name, Meaning::Option(name, takes(def.kind)))));
     }
-    let mut second: Vec<(&'static str, Meaning)> = Vec::new();
+    let mut second = Names::new();
     for def in engines.iter().flat_map(|engine| engine.defs) {
         for name in std::iter::once(def.name).chain(def.aliases.iter().copied()) {
             if !second.iter().any(|(seen, _)| *seen == name) {

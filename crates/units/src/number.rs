@@ -270,12 +270,15 @@ pub fn span(text: &str, unit: TimeUnit) -> Result<Scanned<Span>, NumberError> {
     let trimmed = text.trim();
     if trimmed.starts_with('(') {
         // Inside parentheses fio counts in microseconds whatever the option's own unit is.
-        let ns = arith::evaluate(trimmed, |word| {
-            Ok(span(word, TimeUnit::Micros)?.value.ns() as f64)
+        let us = arith::evaluate(trimmed, |word| {
+            Ok(span(word, TimeUnit::Micros)?.value.ns() as f64 / 1000.0)
         })?;
-        let ns = u64::try_from(whole(ns, trimmed)?)
+        let ns = u64::try_from(whole(us * 1000.0, trimmed)?)
             .map_err(|_| NumberError::Negative(trimmed.to_string()))?;
-        return Ok(Scanned { value: Span::from_ns(ns), note: None });
+        return Ok(Scanned {
+            value: Span::from_ns(ns),
+            note: None,
+        });
     }
     let m = mantissa(trimmed)?;
     if m.negative && m.digits != 0 {
@@ -305,4 +308,130 @@ pub fn float(text: &str) -> Result<f64, NumberError> {
         .ok()
         .filter(|v| v.is_finite())
         .ok_or_else(|| NumberError::NotANumber(trimmed.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn size(text: &str) -> (i128, bool) {
+        let scanned = integer(text, KbBase::Binary).unwrap_or_else(|e| panic!("{text}: {e}"));
+        (scanned.value, scanned.note.is_some())
+    }
+
+    #[test]
+    fn sizes_as_fio_reads_them() {
+        for (text, want) in [
+            ("0", 0),
+            ("512", 512),
+            ("512b", 512),
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kb", 4096),
+            ("4KB", 4096),
+            ("4ki", 4096),
+            ("0x1000", 4096),
+            ("0XffK", 0xff * 1024),
+            ("2m", 2 << 20),
+            ("3g", 3 << 30),
+            ("1T", 1 << 40),
+            ("1p", 1 << 50),
+            ("-4k", -4096),
+            ("(4*1k+1)", 4097),
+        ] {
+            let odd = text == "0XffK";
+            assert_eq!(size(text), (want, odd), "{text}");
+        }
+        assert_eq!(integer("8k", KbBase::Decimal).unwrap().value, 8000);
+        assert_eq!(integer("8kb", KbBase::Decimal).unwrap().value, 8000);
+        assert_eq!(integer("8ki", KbBase::Decimal).unwrap().value, 8000);
+        assert_eq!(integer("8kib", KbBase::Decimal).unwrap().value, 8192);
+    }
+
+    #[test]
+    fn what_fio_drops_is_kept_and_noted() {
+        for (text, want) in [
+            ("1.5k", 1536),
+            (" 8k", 8192),
+            ("8 k", 8192),
+            ("5e3", 5000),
+            (".5m", 1 << 19),
+        ] {
+            assert_eq!(size(text), (want, true), "{text}");
+        }
+        // As large as fio reads it, and not what IEC says.
+        assert_eq!(size("4kib"), (4000, true));
+        assert_eq!(size("66.66"), (66, true));
+    }
+
+    #[test]
+    fn garbage_is_refused() {
+        for text in [
+            "", " ", "k", "4q", "4kfoo", "4k4", "0x", "--4", "4kk", "1e", "1z", "50%",
+        ] {
+            assert!(integer(text, KbBase::Binary).is_err(), "{text}");
+        }
+        assert!(matches!(
+            integer("99999p", KbBase::Binary),
+            Err(NumberError::TooLarge(_))
+        ));
+        assert!(matches!(
+            bytes("-1", KbBase::Binary),
+            Err(NumberError::Negative(_))
+        ));
+    }
+
+    #[test]
+    fn times_use_the_unit_of_the_option_unless_they_name_one() {
+        let ns = |text: &str, unit| span(text, unit).unwrap().value.ns();
+        assert_eq!(ns("5", TimeUnit::Seconds), 5_000_000_000);
+        assert_eq!(ns("5", TimeUnit::Millis), 5_000_000);
+        assert_eq!(ns("5", TimeUnit::Micros), 5_000);
+        for unit in [TimeUnit::Seconds, TimeUnit::Micros] {
+            assert_eq!(ns("5m", unit), 300_000_000_000);
+            assert_eq!(ns("1d", unit), 86_400_000_000_000);
+            assert_eq!(ns("2h", unit), 7_200_000_000_000);
+            assert_eq!(ns("10MS", unit), 10_000_000);
+            assert_eq!(ns("7usec", unit), 7_000);
+            assert_eq!(ns("(2*1m)", unit), 120_000_000_000);
+            assert_eq!(ns("(2000000)", unit), 2_000_000_000);
+        }
+        let half = span("1.5s", TimeUnit::Seconds).unwrap();
+        assert_eq!((half.value.ms(), half.note.is_some()), (1500, true));
+        assert!(span(" 5m", TimeUnit::Seconds).unwrap().note.is_some());
+        for text in ["", "s", "5x", "-5", "5 5", "1000000000000d"] {
+            assert!(span(text, TimeUnit::Seconds).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn plain_integers_are_themselves(n in any::<u64>()) {
+            let scanned = integer(&n.to_string(), KbBase::Binary).unwrap();
+            prop_assert_eq!(scanned, Scanned { value: i128::from(n), note: None });
+            let hex = integer(&format!("{n:#x}"), KbBase::Decimal).unwrap();
+            prop_assert_eq!(hex.value, i128::from(n));
+        }
+
+        #[test]
+        fn spans_print_as_they_read(ns in 0..u64::MAX) {
+            let shown = Span::from_ns(ns).to_string();
+            prop_assert_eq!(span(&shown, TimeUnit::Micros).unwrap().value.ns(), ns, "{}", shown);
+        }
+
+        #[test]
+        fn fractions_are_exact(whole in 0..1u64 << 20, eighths in 0..8u64) {
+            let text = format!("{}k", whole as f64 + eighths as f64 / 8.0);
+            let value = integer(&text, KbBase::Binary).unwrap().value;
+            prop_assert_eq!(value, i128::from(whole * 1024 + eighths * 128));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,12}|[0-9.eExX+kmgtpibs -]{0,12}") {
+            let _ = integer(&text, KbBase::Binary);
+            let _ = span(&text, TimeUnit::Millis);
+            let _ = float(&text);
+        }
+    }
 }

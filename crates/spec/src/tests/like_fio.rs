@@ -4,92 +4,106 @@ use super::good;
 use std::process::Command;
 use units::Ddir;
 
-/// The first line that fio prints about a job with these options.
-fn fio_line(options: &[&str]) -> Option<String> {
+/// The line that fio prints about each of several jobs; one run, because fio is slow to end.
+fn fio_lines(jobs: &[String]) -> Option<Vec<String>> {
     let mut command = Command::new("fio");
-    command
-        .args(["--name=a", "--ioengine=null", "--size=8m", "--number_ios=1"])
-        .args(options);
+    command.args(["--ioengine=null", "--size=8m", "--number_ios=1", "--thread"]);
+    for (at, options) in jobs.iter().enumerate() {
+        command
+            .arg(format!("--name=job{at}"))
+            .args(options.split(' '));
+    }
     let output = command.output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    Some(
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = |at: usize| {
+        let start = format!("job{at}: (g=0)");
         text.lines()
-            .find(|line| line.starts_with("a: (g=0)"))?
-            .to_string(),
-    )
+            .find(|line| line.starts_with(&start))
+            .map(str::to_string)
+    };
+    let lines: Option<Vec<String>> = (0..jobs.len()).map(line).collect();
+    assert!(
+        lines.is_some(),
+        "fio printed {text} {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    lines
 }
 
-fn have_fio() -> bool {
-    let there = Command::new("fio").arg("--version").output().is_ok();
-    if !there {
+/// fio's line about each job, or nothing and a word when there is no fio.
+fn lines_or_skip(jobs: &[String]) -> Vec<String> {
+    fio_lines(jobs).unwrap_or_else(|| {
         eprintln!("SKIP like_fio: no fio here");
-    }
-    there
+        Vec::new()
+    })
 }
 
 /// fio prints sizes below 10 KiB in bytes, which are exact.
 #[test]
 fn block_sizes() {
-    if !have_fio() {
-        return;
-    }
-    let cases = [
+    let plain = [
         "512", "1k", "1K", "1kb", "1KB", "2ki", "1kib", "3KiB", "4b", "0x800", "0X10", "1k,2k",
         "1k,2k,", "1k,", ",2k", "1k,,3k", "1k:2k", "1k:2k:3k", "7",
     ];
-    for text in cases {
-        let ours = good(&format!("--name=a --bs={text}")).jobs[0]
-            .options
-            .block
-            .bs;
+    let decimal = ["1k", "1kib", "1ki", "1kb", "2kiB"];
+    let mut jobs: Vec<String> = plain.iter().map(|text| format!("--bs={text}")).collect();
+    jobs.extend(
+        decimal
+            .iter()
+            .map(|text| format!("--kb_base=1000 --bs={text}")),
+    );
+    for (job, line) in jobs.iter().zip(lines_or_skip(&jobs)) {
+        let ours = good(&format!("--name=a {job}")).jobs[0].options.block.bs;
         let want: Vec<String> = [(Ddir::Read, 'R'), (Ddir::Write, 'W'), (Ddir::Trim, 'T')]
             .iter()
             .map(|(ddir, letter)| format!("({letter}) {n}B-{n}B", n = ours[*ddir]))
             .collect();
-        let line = fio_line(&[&format!("--bs={text}")]).expect(text);
         assert!(
             line.contains(&format!("bs={},", want.join(", "))),
-            "{text}: {line}"
+            "{job}: {line}"
         );
     }
 }
 
 #[test]
-fn block_sizes_in_si() {
-    if !have_fio() {
-        return;
-    }
-    for text in ["1k", "1kib", "1ki", "1kb", "2kiB"] {
-        let ours = good(&format!("--name=a --kb_base=1000 --bs={text}")).jobs[0]
-            .options
-            .block
-            .bs;
-        let line = fio_line(&["--kb_base=1000", &format!("--bs={text}")]).expect(text);
-        assert!(
-            line.contains(&format!("bs=(R) {n}B-{n}B", n = ours[Ddir::Read])),
-            "{line}"
-        );
-    }
-}
-
-#[test]
-fn ranges_and_modes() {
-    if !have_fio() {
-        return;
-    }
-    for text in ["1k-4k", "4k:1k", "512-8ki", "1k-2k,2k-3k"] {
-        let ours = good(&format!("--name=a --bsrange={text}")).jobs[0]
+fn ranges() {
+    let jobs = ["1k-4k", "4k:1k", "512-8ki", "1k-2k,2k-3k"].map(|text| format!("--bsrange={text}"));
+    for (job, line) in jobs.iter().zip(lines_or_skip(&jobs)) {
+        let ours = good(&format!("--name=a {job}")).jobs[0]
             .options
             .block
             .bsrange;
-        let line = fio_line(&[&format!("--bsrange={text}")]).expect(text);
         for (ddir, letter) in [(Ddir::Read, 'R'), (Ddir::Write, 'W')] {
             let range = ours[ddir].unwrap();
             let want = format!("({letter}) {}B-{}B", range.lo, range.hi);
-            assert!(line.contains(&want), "{text}: {line}");
+            assert!(line.contains(&want), "{job}: {line}");
         }
     }
-    for text in [
+}
+
+#[test]
+fn splits() {
+    let jobs =
+        ["4k/50:8k/50", "1k:2k/:3k/10", "512/10,1k/20:9k/"].map(|t| format!("--bssplit={t}"));
+    for (job, line) in jobs.iter().zip(lines_or_skip(&jobs)) {
+        let ours = good(&format!("--name=a {job}")).jobs[0]
+            .options
+            .block
+            .bssplit
+            .clone();
+        for (ddir, letter) in [(Ddir::Read, 'R'), (Ddir::Write, 'W'), (Ddir::Trim, 'T')] {
+            let (lo, hi) = ours[ddir].bounds().unwrap();
+            assert!(
+                line.contains(&format!("({letter}) {lo}B-{hi}B")),
+                "{job}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn modes_and_depths() {
+    let mut jobs: Vec<String> = [
         "read",
         "write",
         "randread",
@@ -98,22 +112,26 @@ fn ranges_and_modes() {
         "readwrite",
         "randrw",
         "randrw:4",
-    ] {
-        let ours = good(&format!("--name=a --rw={text}")).jobs[0]
-            .options
-            .io
-            .rw
-            .mode
-            .word();
-        let line = fio_line(&[&format!("--rw={text}")]).expect(text);
-        assert!(line.contains(&format!("rw={ours},")), "{text}: {line}");
+    ]
+    .map(|mode| format!("--rw={mode}"))
+    .to_vec();
+    jobs.extend(["7", "0x10", "1k"].map(|depth| format!("--iodepth={depth}")));
+    for (job, line) in jobs.iter().zip(lines_or_skip(&jobs)) {
+        let options = good(&format!("--name=a {job}")).jobs[0].options.clone();
+        let mode = options.io.rw.mode.word();
+        assert!(line.contains(&format!("rw={mode},")), "{job}: {line}");
+        assert!(
+            line.ends_with(&format!("iodepth={}", options.queue.iodepth)),
+            "{job}: {line}"
+        );
     }
 }
 
 /// Whether fio takes a value, for values that both should take or refuse.
 #[test]
 fn accepted_and_refused_values() {
-    if !have_fio() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        eprintln!("SKIP accepted_and_refused_values: no fio here");
         return;
     }
     let both = [
@@ -156,23 +174,38 @@ fn accepted_and_refused_values() {
         ("nice", "40"),
         ("bs", "x"),
     ];
-    for (cases, fine) in [(both.as_slice(), true), (neither.as_slice(), false)] {
-        for (name, value) in cases {
-            let option = format!("--{name}={value}");
-            let theirs = Command::new("fio")
-                .args([
-                    "--name=a",
-                    "--ioengine=null",
-                    "--size=8m",
-                    &option,
-                    "--parse-only",
-                ])
-                .output()
-                .expect("fio is there");
-            assert_eq!(theirs.status.success(), fine, "fio {option}");
-            let mut options = crate::Options::default();
-            let ours = options.set(name, Some(value)).expect("a known option");
-            assert_eq!(ours.is_ok(), fine, "{option}: {ours:?}");
-        }
+    let theirs = |options: &[String]| {
+        let mut command = Command::new("fio");
+        command.args(["--parse-only", "--ioengine=null", "--size=8m", "--name=a"]);
+        command
+            .args(options)
+            .output()
+            .expect("fio is there")
+            .status
+            .success()
+    };
+    let ours = |name: &str, value: &str| {
+        crate::Options::default()
+            .set(name, Some(value))
+            .expect("a known option")
+    };
+    let all: Vec<String> = both
+        .iter()
+        .map(|(name, value)| format!("--{name}={value}"))
+        .collect();
+    assert!(theirs(&all), "fio refuses one of {all:?}");
+    for (name, value) in both {
+        assert!(
+            ours(name, value).is_ok(),
+            "{name}={value}: {:?}",
+            ours(name, value)
+        );
+    }
+    for (name, value) in neither {
+        assert!(
+            !theirs(&[format!("--{name}={value}")]),
+            "fio takes {name}={value}"
+        );
+        assert!(ours(name, value).is_err(), "{name}={value}");
     }
 }
