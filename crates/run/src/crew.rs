@@ -4,7 +4,7 @@
 use crate::live::{Phase, order};
 use crate::report::{self, Account};
 use crate::sampler::Sampler;
-use crate::stats::Stats;
+use crate::stats::{Snapshot, Stats};
 use crate::worker::{self, Outcome, Shared};
 use plan::model::{ExitScope, Plan, Worker};
 use result::{Failure, Job, Run, SCHEMA_VERSION};
@@ -127,7 +127,7 @@ struct Member<'a> {
     ended_ns: u64,
     measuring: bool,
     sampler: Sampler,
-    last: Option<Stats>,
+    last: Option<Snapshot>,
 }
 
 struct Session<'a, 'o> {
@@ -459,7 +459,7 @@ impl<'a> Session<'a, '_> {
             for member in self.members.iter_mut().filter(running) {
                 let taken = member.shared.snapshot.lock().ok().and_then(|mut copy| copy.take());
                 match taken {
-                    Some(stats) => member.last = Some(stats),
+                    Some(snapshot) => member.last = Some(snapshot),
                     None => missing |= member.shared.live.orders() & order::SNAPSHOT != 0,
                 }
             }
@@ -491,7 +491,7 @@ impl<'a> Session<'a, '_> {
         let blank;
         let (stats, outcome) = match (&member.state, &member.last) {
             (State::Done(outcome), _) => (&outcome.stats, Some(outcome)),
-            (_, Some(stats)) => (stats, None),
+            (_, Some(snapshot)) => (&snapshot.stats, None),
             _ => {
                 blank = Stats::new(member.plan, false);
                 (&blank, None)
@@ -508,13 +508,17 @@ impl<'a> Session<'a, '_> {
             stats,
             ios: if known { member.shared.live.ios() } else { zero },
             bytes: if known { member.shared.live.bytes() } else { zero },
-            pid: outcome.map_or(0, |o| o.pid),
+            pid: outcome.map_or(member.last.as_ref().map_or(0, |s| s.pid), |o| o.pid),
             started_ms: outcome.map_or_else(worker::epoch_ms, |o| o.started_ms),
             io_ns: outcome.map_or(measured_ns, |o| o.io_ns),
             verify_ns: outcome.map_or(0, |o| o.verify_ns),
             total_ns: outcome.map_or(measured_ns, |o| o.total_ns),
             elapsed_ns: end_ns.saturating_sub(self.genesis_ns),
-            usage: outcome.map_or_else(Default::default, |o| report::usage(&o.usage)),
+            usage: match (outcome, &member.last) {
+                (Some(outcome), _) => report::usage(&outcome.usage),
+                (None, Some(snapshot)) => report::usage(&snapshot.usage),
+                (None, None) => Default::default(),
+            },
             sampled: &member.sampler.sampled,
         })
     }

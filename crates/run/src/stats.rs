@@ -3,6 +3,7 @@
 use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::{Measured, Worker};
 use result::{Failure, SyncStats};
+use sys::process::Usage;
 use units::{Ddir, PerDdir};
 
 /// Latency classes of one direction.
@@ -53,6 +54,17 @@ pub struct Stats {
     pub base_ios: PerDdir<u64>,
     /// Live counters at the end of the warm-up.
     pub base_bytes: PerDdir<u64>,
+}
+
+/// A copy of a running worker's statistics.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// What it has counted.
+    pub stats: Stats,
+    /// What it has cost since its start.
+    pub usage: Usage,
+    /// Thread id.
+    pub pid: u32,
 }
 
 impl Stats {

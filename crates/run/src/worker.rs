@@ -6,7 +6,7 @@ use crate::live::{Live, Phase};
 use crate::pace::Pace;
 use crate::place;
 use crate::rich::Rich;
-use crate::stats::Stats;
+use crate::stats::{Snapshot, Stats};
 use crate::targets;
 use engine::{Engine, Setup, Visitor};
 use plan::model;
@@ -25,7 +25,7 @@ pub struct Shared {
     /// Counters and orders.
     pub live: Arc<Live>,
     /// A copy of the statistics, when one was asked for.
-    pub snapshot: Mutex<Option<Stats>>,
+    pub snapshot: Mutex<Option<Snapshot>>,
     /// Opened by the crew when all workers of the stage are ready.
     pub start: Gate,
 }
@@ -231,6 +231,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         errors: &worker.errors,
         fill_device: worker.limits.fill_device,
         snapshot: &shared.snapshot,
+        usage: before,
         start_ticks: begin,
     };
     let pace = Pace::wanted(&worker.pace)

@@ -10,12 +10,13 @@ pub mod queue;
 pub mod sync;
 
 use crate::live::{Live, order};
-use crate::stats::Stats;
+use crate::stats::{Snapshot, Stats};
 use engine::{Engine, Io};
 use plan::model::ErrorPolicy;
 use result::Failure;
 use std::sync::Mutex;
 use sys::clock::Clock;
+use sys::process::Usage;
 use units::Ddir;
 use workload::{Batch, Fill, Filler};
 
@@ -58,7 +59,9 @@ pub struct Work<'a, E, C> {
     /// ENOSPC is the normal end.
     pub fill_device: bool,
     /// Where a copy of the statistics goes when one is asked for.
-    pub snapshot: &'a Mutex<Option<Stats>>,
+    pub snapshot: &'a Mutex<Option<Snapshot>>,
+    /// CPU cost of the thread when the load began.
+    pub usage: Usage,
     /// When the measured phase began.
     pub start_ticks: u64,
 }
@@ -173,8 +176,12 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         }
         if orders & order::SNAPSHOT != 0 {
             self.live.obeyed(order::SNAPSHOT);
-            *self.snapshot.lock().expect("no thread panics while it copies") =
-                Some(self.stats.clone());
+            let snapshot = Snapshot {
+                stats: self.stats.clone(),
+                usage: sys::process::thread_usage().since(&self.usage),
+                pid: sys::process::thread_id(),
+            };
+            *self.snapshot.lock().expect("no thread panics while it copies") = Some(snapshot);
         }
         orders & order::STOP != 0
     }
