@@ -252,3 +252,23 @@ impl Engine for Uring {
         self.ring.files()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_say_what_to_do() {
+        let text = |stage: Stage, errno| {
+            Uring::refuse(8, &stage, io::Error::from_raw_os_error(errno)).to_string()
+        };
+        assert!(text(Stage::Setup, 1).starts_with("io_uring: io_uring is switched off here"));
+        assert!(text(Stage::Setup, 38).contains("has no io_uring; use libaio"));
+        assert!(text(Stage::Setup, 12).contains("a ring for 8 requests"));
+        assert!(text(Stage::Buffers, 12).contains("ulimit -l"));
+        assert!(text(Stage::Files, 24).contains("registerfiles"));
+        for errno in [1, 12, 38] {
+            assert!(!text(Stage::Setup, errno).contains('\n'));
+        }
+    }
+}

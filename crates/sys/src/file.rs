@@ -318,20 +318,22 @@ impl File {
     }
 
     /// Sets the expected lifetime of written data (1 none, 2 short, 3 medium, 4 long,
-    /// 5 extreme): on the descriptor for direct I/O, else on the inode.
+    /// 5 extreme): for direct I/O on the descriptor where the kernel still knows that (before
+    /// 5.17), else on the inode. `EINVAL`: the file system takes no hints.
     pub fn set_write_hint(&self, lifetime: u64, direct: bool) -> io::Result<()> {
-        let command = if direct {
-            F_SET_FILE_RW_HINT
-        } else {
-            F_SET_RW_HINT
+        let set = |command| {
+            // SAFETY: both commands read one u64.
+            let rc = unsafe { libc::fcntl(self.fd.as_raw_fd(), command, &lifetime) };
+            if rc < 0 {
+                Err(io::Error::last_os_error())
+            } else {
+                Ok(())
+            }
         };
-        // SAFETY: both commands read one u64.
-        let rc = unsafe { libc::fcntl(self.fd.as_raw_fd(), command, &lifetime) };
-        if rc < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
+        if direct && set(F_SET_FILE_RW_HINT).is_ok() {
+            return Ok(());
         }
+        set(F_SET_RW_HINT)
     }
 }
 
@@ -387,6 +389,11 @@ mod tests {
         file.sync_range(0, 0, 7).unwrap();
         file.advise(Hint::Random, 0, 0).unwrap();
         file.invalidate(0, 10).unwrap();
+        for direct in [false, true] {
+            let hint = file.set_write_hint(2, direct);
+            assert!(hint.is_ok() || hint.unwrap_err().raw_os_error() == Some(libc::EINVAL));
+            assert!(file.set_write_hint(99, direct).is_err());
+        }
         assert!(file.sync_range(0, u64::MAX, 0).is_err());
     }
 
