@@ -9,6 +9,9 @@ use spec::kinds::{Distribution, VerifyKind};
 use units::{Ddir, PerDdir};
 use workload::{BlockSize, SizeShare};
 
+/// Files that a worker can tell apart.
+const MAX_FILES: u32 = 65_536;
+
 /// A job's options and what follows from them before anything is known about its files.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
@@ -160,6 +163,10 @@ impl<'a> Job<'a> {
                 "nrfiles",
                 "nrfiles=0: a job needs at least one file",
             ));
+        }
+        if options.target.nrfiles > MAX_FILES {
+            let text = format!("nrfiles={}: at most {MAX_FILES}", options.target.nrfiles);
+            faults.push(Fault::option("nrfiles", text));
         }
         if options.target.fill_device && !options.io.rw.mode.writes() {
             faults.push(Fault::option(

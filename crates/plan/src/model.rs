@@ -375,6 +375,12 @@ pub struct Logs {
     pub append: bool,
     /// Absolute timestamps since the epoch.
     pub epoch: bool,
+    /// Show the I/O priority rather than whether it is of the real-time class (`log_prio`).
+    pub priority: bool,
+    /// Add the column of issue times (`log_issue_time`).
+    pub issue_time: bool,
+    /// Rows to make room for between the worker and the writer (`log_entries`).
+    pub entries: u32,
 }
 
 /// Which errors are survivable.

@@ -109,6 +109,9 @@ pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
         log_mean: measure.log_window_value != LogValue::Max,
         offsets: measure.log_offset,
         append: !measure.per_job_logs,
-        epoch: measure.log_unix_epoch,
+        epoch: measure.log_unix_epoch || measure.log_alternate_epoch,
+        priority: measure.log_prio,
+        issue_time: measure.log_issue_time,
+        entries: measure.log_entries,
     }
 }

@@ -53,10 +53,15 @@ impl<'f> Book<'f> {
                 size_bytes: None,
             });
         }
+        let facts = self.facts;
         let known = self.look(name)?;
         if !known.exists && !job.options.target.allow_file_create {
             let reason = "does not exist, and allow_file_create=0 forbids to create it";
             return Err(refuse(Path::new(name), reason));
+        }
+        if !known.exists {
+            // A mistyped device should be told as such, whatever else is wrong with it.
+            known.permit(facts, job)?;
         }
         Ok(known.found.clone())
     }

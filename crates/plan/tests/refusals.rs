@@ -49,6 +49,14 @@ fn files_and_directories() {
         "/dev/no_such_disk is no device, and no ordinary file is created in /dev; check the name",
     );
     refused(
+        "--name=a --filename=/dev/no_such_disk --rw=read",
+        "/dev/no_such_disk is no device, and no ordinary file is created in /dev; check the name",
+    );
+    refused(
+        "--name=a --filename=/dev/zero",
+        "size= is needed: /dev/zero has no size of its own",
+    );
+    refused(
         "--readonly --name=a --filename=$DIR/f --size=1m --rw=read",
         "$DIR/f: must be laid out first, which --readonly forbids",
     );
@@ -66,7 +74,7 @@ fn sizes() {
     );
     refused(
         "--name=a --directory=$DIR",
-        "size= is needed: $DIR/a.0.0 does not exist or is empty",
+        "size= is needed: $DIR/a.0.0 has no size of its own",
     );
     refused(
         "--name=a --directory=$DIR --size=50%",
