@@ -1,6 +1,7 @@
 //! Whole command lines and job files.
 
 mod identity;
+mod invocations;
 mod jobs;
 mod like_fio;
 mod mistakes;

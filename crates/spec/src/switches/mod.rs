@@ -1,250 +1,12 @@
 //! The options of the program itself, as opposed to those of jobs.
 
+mod table;
+
+pub use table::{SWITCHES, SwitchDef, Takes};
+
 use option::{State, ValueError, closest};
 use units::number;
 use units::{Span, TimeUnit};
-
-/// Whether a switch takes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Never.
-    Nothing,
-    /// Only as `--switch=value`.
-    Optional,
-    /// Always, as `--switch=value` or in the next word.
-    Value,
-}
-
-/// A switch's declaration.
-#[derive(Clone, Copy, Debug)]
-pub struct SwitchDef {
-    /// Name without dashes.
-    pub name: &'static str,
-    /// One-letter form (`-v`), where there is one.
-    pub letter: Option<char>,
-    /// Whether it takes a value.
-    pub takes: Takes,
-    /// What the value is called in help.
-    pub value: &'static str,
-    /// One sentence.
-    pub help: &'static str,
-    /// Whether it can be used.
-    pub state: State,
-}
-
-const fn switch(
-    name: &'static str,
-    letter: char,
-    takes: Takes,
-    value: &'static str,
-    help: &'static str,
-) -> SwitchDef {
-    SwitchDef {
-        name,
-        letter: Some(letter),
-        takes,
-        value,
-        help,
-        state: State::Works,
-    }
-}
-
-const fn refused(name: &'static str, takes: Takes, reason: &'static str) -> SwitchDef {
-    SwitchDef {
-        name,
-        letter: None,
-        takes,
-        value: "",
-        help: reason,
-        state: State::Refused(reason),
-    }
-}
-
-const fn later(name: &'static str, takes: Takes, reason: &'static str) -> SwitchDef {
-    SwitchDef {
-        name,
-        letter: None,
-        takes,
-        value: "",
-        help: reason,
-        state: State::Later(reason),
-    }
-}
-
-use Takes::{Nothing, Optional, Value};
-
-/// Every switch.
-pub const SWITCHES: &[SwitchDef] = &[
-    switch(
-        "output",
-        'o',
-        Value,
-        "FILE",
-        "Write reports, notes and errors to FILE.",
-    ),
-    switch(
-        "output-format",
-        'F',
-        Value,
-        "LIST",
-        "Reports to write: normal, terse, json, json+.",
-    ),
-    switch("minimal", 'm', Nothing, "", "Write the terse report only."),
-    switch(
-        "append-terse",
-        'f',
-        Nothing,
-        "",
-        "Add the terse report to the others.",
-    ),
-    switch(
-        "terse-version",
-        'V',
-        Value,
-        "N",
-        "Version of the terse report, 2 to 5; 3 by default.",
-    ),
-    switch(
-        "bandwidth-log",
-        'b',
-        Optional,
-        "PREFIX",
-        "Log the bandwidth of all jobs together.",
-    ),
-    switch(
-        "eta",
-        'e',
-        Value,
-        "WHEN",
-        "Print the status line: always, never or auto.",
-    ),
-    switch(
-        "eta-newline",
-        'E',
-        Value,
-        "TIME",
-        "Keep a status line every TIME.",
-    ),
-    switch(
-        "eta-interval",
-        'O',
-        Value,
-        "TIME",
-        "Refresh the status line every TIME, 250ms or more.",
-    ),
-    switch(
-        "status-interval",
-        'L',
-        Value,
-        "TIME",
-        "Write a full report every TIME.",
-    ),
-    switch(
-        "readonly",
-        'r',
-        Nothing,
-        "",
-        "Refuse jobs that write or trim.",
-    ),
-    switch(
-        "section",
-        'x',
-        Value,
-        "NAME",
-        "Run only this section; may be repeated.",
-    ),
-    switch(
-        "parse-only",
-        'P',
-        Nothing,
-        "",
-        "Read the jobs, check them and stop.",
-    ),
-    switch(
-        "showcmd",
-        's',
-        Nothing,
-        "",
-        "Print the jobs as command lines.",
-    ),
-    switch(
-        "cmdhelp",
-        'c',
-        Optional,
-        "NAME",
-        "Explain a job option, or list `all` of them.",
-    ),
-    switch(
-        "enghelp",
-        'i',
-        Optional,
-        "ENGINE[,NAME]",
-        "List the engines, or explain one.",
-    ),
-    switch("version", 'v', Nothing, "", "Print the version."),
-    switch("help", 'h', Nothing, "", "Print this text."),
-    switch(
-        "debug",
-        'd',
-        Value,
-        "LIST",
-        "Print details of: process, file, io, parse, random, ...",
-    ),
-    switch(
-        "warnings-fatal",
-        'K',
-        Nothing,
-        "",
-        "Treat warnings as errors.",
-    ),
-    switch(
-        "max-jobs",
-        'j',
-        Value,
-        "N",
-        "Accepted; there is no limit to raise.",
-    ),
-    switch(
-        "alloc-size",
-        'a',
-        Value,
-        "KIB",
-        "Accepted; memory is not taken from a fixed pool.",
-    ),
-    switch(
-        "idle-prof",
-        'I',
-        Value,
-        "HOW",
-        "Measure CPU idleness: system, percpu or calibrate.",
-    ),
-    switch(
-        "aux-path",
-        'X',
-        Value,
-        "DIR",
-        "Directory of logs and state files.",
-    ),
-    refused(
-        "latency-log",
-        Value,
-        "removed by fio; use write_lat_log in the job",
-    ),
-    refused("merge-blktrace-only", Nothing, "merging binary traces"),
-    later("profile", Value, "built-in workload profiles"),
-    later("server", Optional, "runs over several hosts"),
-    later("client", Value, "runs over several hosts"),
-    later("remote-config", Value, "runs over several hosts"),
-    later("daemonize", Value, "runs over several hosts"),
-    later("inflate-log", Value, "compressed logs"),
-    later("trigger-file", Value, "triggers"),
-    later("trigger-timeout", Value, "triggers"),
-    later("trigger", Value, "triggers"),
-    later("trigger-remote", Value, "triggers"),
-    later("crctest", Optional, "self-tests"),
-    later("memcpytest", Optional, "self-tests"),
-    later("cpuclock-test", Nothing, "self-tests"),
-];
 
 /// A form of report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -515,4 +277,37 @@ fn period(text: &str, field: &mut Option<Span>) -> Result<Option<String>, ValueE
     }
     *field = Some(scanned.value);
     Ok(scanned.note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_switch_has_a_rule_and_its_own_name() {
+        let mut seen = std::collections::BTreeSet::new();
+        for def in SWITCHES {
+            assert!(seen.insert(def.name.to_string()), "{}", def.name);
+            assert!(
+                def.letter
+                    .is_none_or(|letter| seen.insert(letter.to_string()))
+            );
+            assert!(!def.help.is_empty());
+            for text in [None, Some("1"), Some("x"), Some("")] {
+                let result = Switches::default().apply(def, text);
+                assert!(def.state == State::Works || result.is_err(), "{}", def.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_eta_word_is_auto_and_noted() {
+        let eta = SWITCHES.iter().find(|def| def.name == "eta").unwrap();
+        let mut switches = Switches {
+            eta: Eta::Never,
+            ..Switches::default()
+        };
+        assert!(switches.apply(eta, Some("sometimes")).unwrap().is_some());
+        assert_eq!(switches.eta, Eta::Auto);
+    }
 }
