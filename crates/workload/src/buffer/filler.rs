@@ -1,7 +1,7 @@
 //! Fills the buffers of a worker's slots. The kind of work is chosen once, from the policy.
 
 use super::FillPolicy;
-use crate::rng::Xoshiro;
+use crate::rng::{Taus258, Wide};
 
 /// Bytes between two stamps: the smallest block a device can deduplicate.
 const SECTOR: usize = 512;
@@ -26,10 +26,10 @@ pub struct Filler {
     compress_percent: usize,
     /// Bytes of a chunk; 0: the whole buffer.
     compress_chunk: usize,
-    random: Xoshiro,
+    random: Wide,
     /// State from which the last unique contents were made; repeating it repeats them.
-    last: Xoshiro,
-    choice: Xoshiro,
+    last: Wide,
+    choice: Taus258,
     writes: u64,
 }
 
@@ -52,7 +52,7 @@ impl Filler {
         } else {
             Each::Nothing
         };
-        let random = Xoshiro::new(policy.seed);
+        let random = Wide::new(policy.seed);
         Filler {
             each,
             zero: all_zero,
@@ -61,7 +61,7 @@ impl Filler {
             compress_chunk: policy.compress_chunk as usize,
             last: random.clone(),
             random,
-            choice: Xoshiro::new(policy.seed ^ 0x6465_6475_7065),
+            choice: Taus258::new(policy.seed),
             writes: 0,
         }
     }
@@ -105,7 +105,7 @@ impl Filler {
     fn refill(&mut self, buf: &mut [u8], dedupe_percent: u32) {
         if dedupe_percent > 0 {
             // The high half of the product of a 64-bit draw and 100 is uniform in 0..100.
-            let draw = ((u128::from(self.choice.draw()[0]) * 100) >> 64) as u32;
+            let draw = ((u128::from(self.choice.draw()) * 100) >> 64) as u32;
             if draw < dedupe_percent {
                 self.random = self.last.clone();
             } else {
@@ -151,5 +151,194 @@ fn repeat(pattern: &[u8], buf: &mut [u8]) {
         let more = filled.min(buf.len() - filled);
         buf.copy_within(..more, filled);
         filled += more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    const BLOCK: usize = 4096;
+
+    /// Buffers of `n` consecutive writes of four slots.
+    fn writes(policy: &FillPolicy, n: usize) -> Vec<Vec<u8>> {
+        let mut filler = Filler::new(policy);
+        let mut slots = vec![vec![0xa5; BLOCK]; 4];
+        slots.iter_mut().for_each(|slot| filler.init(slot));
+        let mut all = Vec::new();
+        for i in 0..n {
+            let slot = i % slots.len();
+            filler.prepare(slot, &mut slots[slot], (i * BLOCK) as u64);
+            all.push(slots[slot].clone());
+        }
+        all
+    }
+
+    fn sectors(writes: &[Vec<u8>]) -> (usize, usize) {
+        let all: Vec<&[u8]> = writes
+            .iter()
+            .flat_map(|write| write.chunks(SECTOR))
+            .collect();
+        (all.len(), all.iter().collect::<HashSet<_>>().len())
+    }
+
+    #[test]
+    fn scrambled_sectors_are_all_different_and_carry_their_offset() {
+        let all = writes(&FillPolicy::default(), 300);
+        let (total, different) = sectors(&all);
+        assert_eq!(total, different);
+        for (i, write) in all.iter().enumerate() {
+            for (k, sector) in write.chunks(SECTOR).enumerate() {
+                let at = ((i * BLOCK + k * SECTOR) as u64).to_le_bytes();
+                assert!((0..8).any(|line| sector[line * 64..line * 64 + 8] == at));
+            }
+        }
+    }
+
+    #[test]
+    fn scrambling_changes_no_more_than_its_stamps() {
+        let once = writes(
+            &FillPolicy {
+                scramble: false,
+                ..FillPolicy::default()
+            },
+            4,
+        );
+        let stamped = writes(&FillPolicy::default(), 4);
+        for (a, b) in once.iter().zip(&stamped) {
+            for (a, b) in a.chunks(SECTOR).zip(b.chunks(SECTOR)) {
+                assert!(a.iter().zip(b).filter(|(a, b)| a != b).count() <= 24);
+            }
+        }
+    }
+
+    #[test]
+    fn refilled_buffers_share_no_sector() {
+        let all = writes(
+            &FillPolicy {
+                refill: true,
+                ..FillPolicy::default()
+            },
+            300,
+        );
+        let (total, different) = sectors(&all);
+        assert_eq!(total, different);
+    }
+
+    #[test]
+    fn without_refill_and_scramble_contents_stay() {
+        let all = writes(
+            &FillPolicy {
+                scramble: false,
+                ..FillPolicy::default()
+            },
+            40,
+        );
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 4);
+    }
+
+    #[test]
+    fn zeros_and_patterns() {
+        let zero = FillPolicy {
+            zero: true,
+            ..FillPolicy::default()
+        };
+        assert!(writes(&zero, 8).iter().flatten().all(|&byte| byte == 0));
+        for length in [1, 3, 4, 100, 5000] {
+            let pattern: Vec<u8> = (0..length).map(|i| (i * 7 + 1) as u8).collect();
+            let policy = FillPolicy {
+                pattern: pattern.clone(),
+                ..FillPolicy::default()
+            };
+            for write in writes(&policy, 8) {
+                assert!(
+                    write
+                        .iter()
+                        .zip(pattern.iter().cycle())
+                        .all(|(a, b)| a == b)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_asked_share_of_writes_is_a_duplicate() {
+        for percent in [0, 10, 50, 90, 100] {
+            let policy = FillPolicy {
+                dedupe_percent: percent,
+                ..FillPolicy::default()
+            };
+            let policy = FillPolicy {
+                refill: true,
+                ..policy
+            };
+            let all = writes(&policy, 4000);
+            let unique = all.iter().collect::<HashSet<_>>().len();
+            let share = 100.0 * (1.0 - unique as f64 / all.len() as f64);
+            assert!(
+                (share - f64::from(percent)).abs() < 3.0,
+                "{percent}: {share}"
+            );
+        }
+    }
+
+    /// Bytes after zstd, or `None` with a visible reason.
+    fn compressed(bytes: &[u8]) -> Option<usize> {
+        let child = Command::new("zstd")
+            .args(["-1", "-c"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let Ok(mut child) = child else {
+            println!("SKIP: no zstd to measure with");
+            return None;
+        };
+        let mut input = child.stdin.take().unwrap();
+        let bytes = bytes.to_vec();
+        let feed = std::thread::spawn(move || input.write_all(&bytes));
+        let out = child.wait_with_output().unwrap();
+        feed.join().unwrap().unwrap();
+        Some(out.stdout.len())
+    }
+
+    #[test]
+    fn data_compress_by_the_asked_percentage() {
+        for percent in [0, 25, 50, 80] {
+            for chunk in [512, 4096, 0] {
+                let policy = FillPolicy {
+                    refill: true,
+                    compress_percent: percent,
+                    compress_chunk: chunk,
+                    ..FillPolicy::default()
+                };
+                let bytes = writes(&policy, 256).concat();
+                let Some(left) = compressed(&bytes) else {
+                    return;
+                };
+                let saved = 100.0 * (1.0 - left as f64 / bytes.len() as f64);
+                assert!(
+                    (saved - f64::from(percent)).abs() < 3.0,
+                    "{percent}/{chunk}: {saved}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_takes_the_place_of_zeros_in_compressible_data() {
+        let policy = FillPolicy {
+            compress_percent: 50,
+            pattern: b"ab".to_vec(),
+            ..FillPolicy::default()
+        };
+        for write in writes(&policy, 4) {
+            for chunk in write.chunks(512) {
+                assert_eq!(chunk[256..], b"ab".repeat(128)[..]);
+                assert_ne!(chunk[..256], b"ab".repeat(128)[..]);
+            }
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 mod lfsr;
 mod taus;
-mod xoshiro;
+mod wide;
 
 pub use lfsr::Lfsr;
 pub(crate) use taus::TWO_POW_MINUS_32;
 pub use taus::{Taus, Taus88, Taus258};
-pub use xoshiro::Xoshiro;
-pub(crate) use xoshiro::splitmix64;
+pub use wide::Wide;
+pub(crate) use wide::splitmix64;
