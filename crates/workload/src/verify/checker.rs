@@ -38,6 +38,8 @@ impl Expect {
 pub struct Verifier {
     spec: VerifySpec,
     pattern: Option<PatternCheck>,
+    /// A block with its front swapped back, where `verify_offset` is in effect.
+    swapped: Vec<u8>,
 }
 
 /// A request and what is known about it.
@@ -54,15 +56,15 @@ impl Verifier {
         Verifier {
             pattern: pattern.map(|pattern| PatternCheck::new(pattern, spec.pattern_interval)),
             spec: spec.clone(),
+            swapped: Vec::new(),
         }
     }
 
-    /// Checks the request of `buf.len()` bytes read at `offset`. The buffer is changed during
-    /// the check where `verify_offset` is in effect, and restored.
+    /// Checks the request of `buf.len()` bytes read at `offset`.
     ///
     /// # Errors
     /// The first bad block.
-    pub fn check(&mut self, buf: &mut [u8], offset: u64, expect: &Expect) -> Result<(), Mismatch> {
+    pub fn check(&mut self, buf: &[u8], offset: u64, expect: &Expect) -> Result<(), Mismatch> {
         let mut first = None;
         self.check_each(buf, offset, expect, |mismatch| {
             first = Some(mismatch);
@@ -75,7 +77,7 @@ impl Verifier {
     /// false. Returns the number reported.
     pub fn check_each(
         &mut self,
-        buf: &mut [u8],
+        buf: &[u8],
         offset: u64,
         expect: &Expect,
         mut report: impl FnMut(Mismatch) -> bool,
@@ -100,7 +102,7 @@ impl Verifier {
         }
         let bytes = block_bytes(&self.spec, buf.len());
         let mut reported = 0;
-        for (nth, block) in buf.chunks_mut(bytes).enumerate() {
+        for (nth, block) in buf.chunks(bytes).enumerate() {
             let (found, kind) = self.block(block, nth * bytes, &request);
             if let Some(reason) = found {
                 reported += 1;
@@ -143,7 +145,7 @@ impl Verifier {
     /// What is wrong with the block `at` bytes into its request, and the kind its header names.
     fn block(
         &mut self,
-        block: &mut [u8],
+        block: &[u8],
         at: usize,
         request: &Request,
     ) -> (Option<Reason>, Option<u8>) {
@@ -165,16 +167,32 @@ impl Verifier {
                 None,
             );
         }
-        swap_front(block, front, place);
-        let result = match self.header(block, at, request) {
+        if place == 0 {
+            return self.unswapped(block, front, at, request);
+        }
+        let mut swapped = std::mem::take(&mut self.swapped);
+        swapped.clear();
+        swapped.extend_from_slice(block);
+        swap_front(&mut swapped, front, place);
+        let result = self.unswapped(&swapped, front, at, request);
+        self.swapped = swapped;
+        result
+    }
+
+    fn unswapped(
+        &mut self,
+        block: &[u8],
+        front: usize,
+        at: usize,
+        request: &Request,
+    ) -> (Option<Reason>, Option<u8>) {
+        match self.header(block, at, request) {
             Err(reason) => (Some(reason), None),
             Ok(header) => (
                 self.data(block, front, at, &header, request),
                 Some(header.kind),
             ),
-        };
-        swap_front(block, front, place);
-        result
+        }
     }
 
     fn header(&self, block: &[u8], at: usize, request: &Request) -> Result<Header, Reason> {

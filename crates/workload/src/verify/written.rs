@@ -59,7 +59,7 @@ impl Entry {
             file: self.file,
             offset: self.offset,
             len: self.bytes(),
-            numberio: u64::from(self.number_low) | (u64::from(self.number_high & !FAILED) << 32),
+            numberio: self.number(),
             seed: self.seed,
             trimmed: self.len & TRIMMED != 0,
         }
@@ -76,12 +76,16 @@ impl Entry {
     fn place(&self) -> (u16, u64) {
         (self.file, self.offset)
     }
+
+    fn number(&self) -> u64 {
+        u64::from(self.number_low) | (u64::from(self.number_high & !FAILED) << 32)
+    }
 }
 
 /// The order in which written requests are read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOrder {
-    /// As they were written: no request overlaps another.
+    /// By number, as they were issued: no request overlaps another.
     Written,
     /// By file and offset, later ones displacing earlier ones.
     Sorted,
@@ -134,7 +138,7 @@ impl Written {
         }
     }
 
-    /// Notes a request when it is issued.
+    /// Notes a request that was written, in any order near that of issue.
     #[inline]
     pub fn push(&mut self, piece: &Piece) {
         self.entries.push(Entry::new(piece));
@@ -208,12 +212,15 @@ impl Written {
 
     /// Puts entries into the order of reading and drops displaced ones.
     fn sort(&mut self) {
-        if self.order == ReadOrder::Written || self.sorted == self.entries.len() {
+        if self.sorted == self.entries.len() {
             return;
         }
         self.entries.drain(..self.head);
         self.head = 0;
-        if is_uniform(&self.entries) {
+        if self.order == ReadOrder::Written {
+            // Nearly in order already: requests finish close to the order of their issue.
+            self.entries.sort_by_key(Entry::number);
+        } else if is_uniform(&self.entries) {
             // Equal ranges or none: the last of each place stays. The sort is stable.
             self.entries.sort_by_key(Entry::place);
             self.entries.dedup_by(|later, kept| {
@@ -303,6 +310,21 @@ impl Backlog {
             self.left = self.batch;
         }
         self.left > 0
+    }
+
+    /// Requests of the log still to be taken in this turn.
+    pub(super) fn left(&self) -> usize {
+        usize::try_from(self.left).unwrap_or(usize::MAX)
+    }
+
+    /// Writes until [`is_due`](Backlog::is_due) may hold again; 1 in the midst of a turn.
+    pub(super) fn until_due(&self, pending: u64) -> usize {
+        let writes = if self.left > 0 {
+            1
+        } else {
+            self.every - pending % self.every
+        };
+        usize::try_from(writes).unwrap_or(usize::MAX)
     }
 
     /// Notes that one request of the log has been taken.
