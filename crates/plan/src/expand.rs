@@ -18,7 +18,7 @@ use spec::Spec;
 use spec::kinds::{ContinueOn, ExitWhat, FadviseHint, SyncMode};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use units::{Amount, PerDdir};
-use workload::Seed;
+use workload::{Seed, rng::Taus};
 
 /// Settles everything about all jobs of `spec` on the machine that `facts` describe. Reads file
 /// sizes and device limits; changes nothing.
@@ -300,8 +300,7 @@ fn naming(said: &spec::Job) -> Naming<'_> {
 /// A seed of the worker's own, for what need not be as in fio.
 fn own_seed(seed: Seed, number: u32) -> u64 {
     let (Seed::Fixed(seed) | Seed::Entropy(seed)) = seed;
-    let mut state = workload::rng::Xoshiro::new(seed ^ u64::from(number) << 32);
-    state.draw()[0]
+    Taus::new(seed ^ (u64::from(number) << 32), true).draw()
 }
 
 fn display(job: &Job<'_>) -> Description {

@@ -7,8 +7,7 @@ use spec::kinds::{self, Mode, RateProcess, Sequencer, ThinkCount};
 use units::PerDdir;
 use workload::{
     Direction, Distribution, FileRegion, FileService, FileServiceKind, Generator, RwSequencer,
-    Seed, Spec, ZoneShare,
-    rng::{Taus, Xoshiro},
+    Seed, Spec, ZoneShare, rng::Taus,
 };
 
 /// Requests of the worker with thread number `number` over `regions`, whose files are spelled
@@ -151,7 +150,7 @@ pub(crate) fn limits(job: &Job<'_>, regions: &Regions, seed: u64) -> Limits {
     let (first, last) = (extent.startdelay.lo.ns(), extent.startdelay.hi.ns());
     let delay = match last - first {
         0 => 0,
-        span => Xoshiro::new(seed).draw()[0] % (span + 1),
+        span => Taus::new(seed, true).draw() % (span + 1),
     };
     Limits {
         runtime_ns: extent.runtime.ns(),
