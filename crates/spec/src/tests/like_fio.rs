@@ -209,3 +209,63 @@ fn accepted_and_refused_values() {
         assert!(ours(name, value).is_err(), "{name}={value}");
     }
 }
+
+/// What reports call "job options", from fio and from us. fio 3.33 leaves bare words out.
+#[test]
+fn job_options_in_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("j.fio");
+    let text = "[global]\nioengine=null\nbs =4k\nsize=2*$pagesize\nthread\n[one]\n\
+                readwrite=randread ; mixed\nname=renamed\nnr_files=2\n\
+                kb_base=1000\nfilename=x\n[two]\niodepth_batch_submit=1\nstonewall\n";
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    let words: Vec<String> = [
+        &path,
+        "--loops=2",
+        "--name=line",
+        "--iodepth=2",
+        "-runtim",
+        "5",
+    ]
+    .map(String::from)
+    .to_vec();
+    let output = Command::new("fio")
+        .arg("--output-format=json")
+        .args(&words)
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIP job_options_in_reports: no fio here");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let json: serde_json::Value =
+        serde_json::from_str(&text[text.find("\n{").map_or(0, |at| at)..])
+            .unwrap_or_else(|e| panic!("{e}: {text}"));
+    let theirs = |object: &serde_json::Value| -> Vec<(String, String)> {
+        let pairs = object.as_object().unwrap().iter();
+        pairs
+            .map(|(name, text)| (name.clone(), text.as_str().unwrap().to_string()))
+            .collect()
+    };
+    let ours = |given: &[(String, String)]| -> Vec<(String, String)> {
+        given
+            .iter()
+            .filter(|(_, text)| !text.is_empty())
+            .cloned()
+            .collect()
+    };
+    let spec = crate::parse(&words, &[], &crate::ThisHost).unwrap();
+    let jobs = json["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), spec.jobs.len());
+    assert_eq!(ours(&spec.global_given), theirs(&json["global options"]));
+    for (job, their) in spec.jobs.iter().zip(jobs) {
+        assert_eq!(job.name, their["jobname"].as_str().unwrap());
+        assert_eq!(
+            ours(&job.given),
+            theirs(&their["job options"]),
+            "{}",
+            job.name
+        );
+    }
+}
