@@ -263,7 +263,10 @@ impl Build<'_> {
             clone,
         };
         let mut sizes = requests::file_sizes(job, parent.seed, number);
-        let settled = regions::settle(&ask, &found, |span| sizes.below(span))?;
+        let settled = regions::settle(&ask, &found, |span| {
+            let unit = sizes.draw() as f64 / (sizes.max() as f64 + 1.0);
+            (span as f64 * unit) as u64
+        })?;
         let idle = settled
             .regions
             .iter()
