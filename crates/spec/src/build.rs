@@ -68,7 +68,18 @@ pub fn parse(words: &[String], engines: &[EngineTable], world: &dyn World) -> Re
         errors,
         sources: vec![showcmd::Source::default()],
     };
-    let files = builder.command_line(items);
+    // Sections are chosen before any job begins, wherever the switch stands.
+    let (switches, rest): (Vec<Item>, Vec<Item>) = items
+        .into_iter()
+        .partition(|item| matches!(item, Item::Switch { .. }));
+    builder.switches(switches);
+    let files = if builder.switches.informs() {
+        // What was asked for needs no job, so nothing about jobs can be wrong.
+        builder.errors.clear();
+        Vec::new()
+    } else {
+        builder.command_line(rest)
+    };
     for (at, (path, place)) in files.iter().enumerate() {
         if at > 0 {
             builder.defaults = Draft::default();
@@ -79,26 +90,26 @@ pub fn parse(words: &[String], engines: &[EngineTable], world: &dyn World) -> Re
 }
 
 impl<'a> Builder<'a> {
-    /// Takes the command line's items; returns its job files.
-    fn command_line(&mut self, items: Vec<Item>) -> Vec<(String, Place)> {
-        // Sections are chosen before any job begins, wherever the switch stands.
-        let (switches, rest): (Vec<Item>, Vec<Item>) = items
-            .into_iter()
-            .partition(|item| matches!(item, Item::Switch { .. }));
-        for item in switches {
-            if let Item::Switch { def, value, place } = item {
-                match self.switches.apply(def, value.as_deref()) {
-                    Ok(note) => self.note(&place, def.name, value.as_deref(), note),
-                    Err(error) => {
-                        let text = format!("--{}: {error}", def.name);
-                        self.errors.push(Diagnostic::error(Some(place), text));
-                    }
+    fn switches(&mut self, items: Vec<Item>) {
+        for item in items {
+            let Item::Switch { def, value, place } = item else {
+                continue;
+            };
+            match self.switches.apply(def, value.as_deref()) {
+                Ok(note) => self.note(&place, def.name, value.as_deref(), note),
+                Err(error) => {
+                    let text = format!("--{}: {error}", def.name);
+                    self.errors.push(Diagnostic::error(Some(place), text));
                 }
             }
         }
+    }
+
+    /// Takes the command line's other items; returns its job files.
+    fn command_line(&mut self, items: Vec<Item>) -> Vec<(String, Place)> {
         let mut files = Vec::new();
         let mut target = Target::Defaults;
-        for item in rest {
+        for item in items {
             match item {
                 Item::Operand { text, place } => files.push((text, place)),
                 Item::Option {

@@ -127,6 +127,50 @@ fn modes_and_depths() {
     }
 }
 
+/// Values that both take.
+const BOTH: &[(&str, &str)] = &[
+    ("sync", "dsync"),
+    ("sync", "1"),
+    ("verify", "crc32c-intel"),
+    ("verify", "sha3-256"),
+    ("fadvise_hint", "sequential"),
+    ("fallocate", "keep"),
+    ("continue_on_error", "all"),
+    ("ignore_error", "EAGAIN"),
+    ("randseed", "42"),
+    ("nice", "-5"),
+    ("numjobs", "2"),
+    ("buffer_pattern", "0xff"),
+    ("random_generator", "tausworthe64"),
+    ("iodepth", "4k"),
+    ("percentage_random", "50,50,50"),
+    ("rwmixread", "66.66"),
+    ("runtime", "1d"),
+    ("random_distribution", "zoned:60/10:40/90"),
+    ("unified_rw_reporting", "both"),
+    ("bssplit", "4k/50:8k/50"),
+    ("file_service_type", "random:8"),
+    ("unit_base", "8"),
+];
+
+/// Values that neither takes.
+const NEITHER: &[(&str, &str)] = &[
+    ("rw", "readx"),
+    ("direct", "true"),
+    ("direct", "2"),
+    ("rwmixread", "101"),
+    ("bs", "0"),
+    ("iodepth", "0"),
+    ("sync", "maybe"),
+    ("verify", "crc33"),
+    ("kb_base", "1100"),
+    ("random_distribution", "zipf:1"),
+    ("random_distribution", "pareto:1.5"),
+    ("random_distribution", "zoned:60/10:60/90"),
+    ("nice", "40"),
+    ("bs", "x"),
+];
+
 /// Whether fio takes a value, for values that both should take or refuse.
 #[test]
 fn accepted_and_refused_values() {
@@ -134,46 +178,6 @@ fn accepted_and_refused_values() {
         eprintln!("SKIP accepted_and_refused_values: no fio here");
         return;
     }
-    let both = [
-        ("sync", "dsync"),
-        ("sync", "1"),
-        ("verify", "crc32c-intel"),
-        ("verify", "sha3-256"),
-        ("fadvise_hint", "sequential"),
-        ("fallocate", "keep"),
-        ("continue_on_error", "all"),
-        ("ignore_error", "EAGAIN"),
-        ("randseed", "42"),
-        ("nice", "-5"),
-        ("numjobs", "2"),
-        ("buffer_pattern", "0xff"),
-        ("random_generator", "tausworthe64"),
-        ("iodepth", "4k"),
-        ("percentage_random", "50,50,50"),
-        ("rwmixread", "66.66"),
-        ("runtime", "1d"),
-        ("random_distribution", "zoned:60/10:40/90"),
-        ("unified_rw_reporting", "both"),
-        ("bssplit", "4k/50:8k/50"),
-        ("file_service_type", "random:8"),
-        ("unit_base", "8"),
-    ];
-    let neither = [
-        ("rw", "readx"),
-        ("direct", "true"),
-        ("direct", "2"),
-        ("rwmixread", "101"),
-        ("bs", "0"),
-        ("iodepth", "0"),
-        ("sync", "maybe"),
-        ("verify", "crc33"),
-        ("kb_base", "1100"),
-        ("random_distribution", "zipf:1"),
-        ("random_distribution", "pareto:1.5"),
-        ("random_distribution", "zoned:60/10:60/90"),
-        ("nice", "40"),
-        ("bs", "x"),
-    ];
     let theirs = |options: &[String]| {
         let mut command = Command::new("fio");
         command.args(["--parse-only", "--ioengine=null", "--size=8m", "--name=a"]);
@@ -194,14 +198,14 @@ fn accepted_and_refused_values() {
         .map(|(name, value)| format!("--{name}={value}"))
         .collect();
     assert!(theirs(&all), "fio refuses one of {all:?}");
-    for (name, value) in both {
+    for (name, value) in BOTH {
         assert!(
             ours(name, value).is_ok(),
             "{name}={value}: {:?}",
             ours(name, value)
         );
     }
-    for (name, value) in neither {
+    for (name, value) in NEITHER {
         assert!(
             !theirs(&[format!("--{name}={value}")]),
             "fio takes {name}={value}"
