@@ -262,11 +262,8 @@ impl Build<'_> {
             grain: job.block.0.iter().map(|size| size.min).min().unwrap_or(1),
             clone,
         };
-        let mut sizes = requests::file_sizes(job, parent.seed, number);
-        let settled = regions::settle(&ask, &found, |span| {
-            let unit = sizes.draw() as f64 / (sizes.max() as f64 + 1.0);
-            (span as f64 * unit) as u64
-        })?;
+        let sizes = requests::file_sizes(job, parent.seed, number);
+        let settled = regions::settle(&ask, &found, sizes)?;
         let idle = settled
             .regions
             .iter()

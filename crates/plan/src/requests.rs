@@ -196,8 +196,8 @@ fn some(value: u64) -> Option<u64> {
 }
 
 /// fio's stream of file sizes drawn from `filesize=lo-hi`, for the worker `number`: the seventh
-/// of the streams that `randseed` starts.
-pub(crate) fn file_sizes(job: &Job<'_>, seed: Seed, number: u32) -> Taus {
+/// of the streams that `randseed` starts, as numbers below the argument.
+pub(crate) fn file_sizes(job: &Job<'_>, seed: Seed, number: u32) -> impl FnMut(u64) -> u64 {
     const STREAM: u64 = 7;
     const SPREAD: u64 = 0x9e37_0001;
     let wide = job.options.io.random_generator == kinds::Generator::Tausworthe64;
@@ -205,5 +205,7 @@ pub(crate) fn file_sizes(job: &Job<'_>, seed: Seed, number: u32) -> Taus {
         Seed::Fixed(seed) => (0..4 + STREAM).fold(seed, |seed, _| seed.wrapping_mul(SPREAD)),
         Seed::Entropy(entropy) => entropy,
     };
-    Taus::new(start.wrapping_mul(number.into()).wrapping_add(STREAM), wide)
+    let mut stream = Taus::new(start.wrapping_mul(number.into()).wrapping_add(STREAM), wide);
+    let values = 2f64.powi(if wide { 64 } else { 32 });
+    move |span| (span as f64 * (stream.draw() as f64 / values)) as u64
 }
