@@ -9,12 +9,14 @@ mod capture;
 mod compare;
 
 use capture::Capture;
+use std::io::Write;
 
 /// Runs fio in an empty directory of its own with these arguments and compares.
 fn live(name: &str, args: &[&str]) {
     match Capture::live(name, args) {
         Some(capture) => compare::check(&capture),
-        None => eprintln!("SKIP {name}: fio is not installed"),
+        // Not `eprintln`, which the test harness hides.
+        None => writeln!(std::io::stderr(), "SKIP {name}: fio is not installed").expect("stderr"),
     }
 }
 
@@ -64,7 +66,7 @@ fn sampled_rates_and_bases() {
 
 #[test]
 fn significant_figures() {
-    for figures in 1..=9 {
+    for figures in [1, 2, 3, 6, 9] {
         let option = format!("--significant_figures={figures}");
         null(&option, &["--name=a", "--rw=randrw", &option]);
     }
