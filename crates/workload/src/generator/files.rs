@@ -202,7 +202,7 @@ impl Service {
 
     fn random(&mut self, files: &mut [File], rand: &mut Taus) -> Option<usize> {
         loop {
-            let at = rand.below(files.len() as u64) as usize;
+            let at = rand.below(files.len() as f64) as usize;
             if self.usable(files.get_mut(at)?) {
                 return Some(at);
             }

@@ -402,7 +402,7 @@ impl Requests {
         }
         let block = match &mut file.lfsr {
             Some(lfsr) => lfsr.draw()?,
-            None => self.streams.offset.below(count),
+            None => self.streams.offset.below(count as f64),
         };
         match &file.map {
             Some(map) if map.is_set(block) => map.next_free(block),

@@ -29,8 +29,13 @@ pub fn generator(spec: &Spec) -> Result<Box<dyn Fill>, SpecError> {
 /// The loops to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loop {
-    /// Uniform offsets, one size, one file, with or without a map; one direction or a mix.
-    Uniform { mixed: bool, mapped: bool },
+    /// Uniform offsets in one file: one direction or a mix, with or without a map, of one or
+    /// several sizes.
+    Uniform {
+        mixed: bool,
+        mapped: bool,
+        sized: bool,
+    },
     /// Ascending offsets, one size, one file, one direction.
     Ascending,
     /// Everything else.
@@ -173,45 +178,41 @@ impl Requests {
             Ddir::Write => direction.writes(),
             _ => direction.trims(),
         };
-        let mut sizes = Ddir::DATA.into_iter().filter(|&d| used(d)).map(Ddir::index);
-        let first = sizes.next().unwrap_or(0);
-        let same = |d: usize| {
-            let block = &spec.block.0[d];
-            block.min == block.max && block.min == spec.block.0[first].min
-        };
+        let used = || Ddir::DATA.into_iter().filter(|&d| used(d)).map(Ddir::index);
+        let first = used().next().unwrap_or(0);
+        let block = &spec.block.0;
+        let smallest = block.iter().map(|block| block.min).min().unwrap_or(0);
+        let one_size =
+            used().all(|d| (block[d].min, block[d].max) == (block[first].min, block[first].min));
         let plain = self.files.len() == 1
-            && same(first)
-            && sizes.all(same)
             && !direction.is_trim_write()
             && !spec.bs_is_seq_rand
             && spec.strided.is_none()
             && !(direction.writes() && self.syncs.any());
-        if !plain {
-            return Loop::General;
-        }
         if !direction.is_random() {
-            return match spec.sequence_add == 0 && !direction.is_mixed() {
-                true => Loop::Ascending,
-                false => Loop::General,
+            let ascending = one_size && spec.sequence_add == 0 && !direction.is_mixed();
+            return if plain && ascending {
+                Loop::Ascending
+            } else {
+                Loop::General
             };
         }
         let uniform = spec.distribution == Distribution::Random
             && spec.generator != Generator::Lfsr
             && matches!(self.streams.offset, Taus::Narrow(_))
+            // The streams could become wide with the next pass.
+            && !self.wide
             && spec.sequence_count == 1
-            && spec
-                .percentage_random
-                .0
-                .iter()
-                .all(|&percent| percent >= 100)
-            && (0..3).all(|d| self.align[d] == spec.block.0[d].min)
-            && spec.block.0[first].min == spec.block.0.iter().map(|b| b.min).min().unwrap_or(0);
-        match uniform && self.files[0].last[first] > 0 {
-            true => Loop::Uniform {
-                mixed: direction.is_mixed(),
-                mapped: self.mapped,
-            },
-            false => Loop::General,
+            && used().all(|d| spec.percentage_random.0[d] == 100)
+            && used().all(|d| self.align[d] == block[d].min && self.files[0].last[d] > 0);
+        if !(plain && uniform) {
+            return Loop::General;
+        }
+        let sized = !one_size || block[first].min != smallest;
+        Loop::Uniform {
+            mixed: direction.is_mixed(),
+            mapped: self.mapped,
+            sized,
         }
     }
 }
@@ -227,19 +228,43 @@ impl Fill for Requests {
             Loop::Uniform {
                 mixed: false,
                 mapped: false,
-            } => self.uniform::<false, false>(batch, want),
+                sized: false,
+            } => self.uniform::<false, false, false>(batch, want),
+            Loop::Uniform {
+                mixed: false,
+                mapped: false,
+                sized: true,
+            } => self.uniform::<false, false, true>(batch, want),
             Loop::Uniform {
                 mixed: false,
                 mapped: true,
-            } => self.uniform::<false, true>(batch, want),
+                sized: false,
+            } => self.uniform::<false, true, false>(batch, want),
+            Loop::Uniform {
+                mixed: false,
+                mapped: true,
+                sized: true,
+            } => self.uniform::<false, true, true>(batch, want),
             Loop::Uniform {
                 mixed: true,
                 mapped: false,
-            } => self.uniform::<true, false>(batch, want),
+                sized: false,
+            } => self.uniform::<true, false, false>(batch, want),
+            Loop::Uniform {
+                mixed: true,
+                mapped: false,
+                sized: true,
+            } => self.uniform::<true, false, true>(batch, want),
             Loop::Uniform {
                 mixed: true,
                 mapped: true,
-            } => self.uniform::<true, true>(batch, want),
+                sized: false,
+            } => self.uniform::<true, true, false>(batch, want),
+            Loop::Uniform {
+                mixed: true,
+                mapped: true,
+                sized: true,
+            } => self.uniform::<true, true, true>(batch, want),
             Loop::Ascending => self.ascending(batch, want),
             Loop::General => self.general(batch, want),
         };
@@ -378,7 +403,7 @@ fn zones(spec: &Spec, align: [u64; 3]) -> Result<[Option<Zones>; 3], SpecError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{BlockSize, FileRegion, Seed};
+    use crate::spec::{BlockSize, FileRegion, Seed, SizeShare};
     use proptest::prelude::*;
     use units::PerDdir;
 
@@ -406,13 +431,28 @@ mod tests {
             (size, io_size) in (1u64..2_000_000, 0u64..3_000_000),
             (number_ios, loops) in (0u64..300, 1u64..4),
             (norandommap, time_based, queued, seeded) in any::<(bool, bool, bool, bool)>(),
+            block in prop_oneof![
+                Just(BlockSize::fixed(4096)),
+                (1u64..9, 0u64..9)
+                    .prop_map(|(min, more)| BlockSize::range(min * 1024, (min + more) * 1024)),
+                (1u32..50, 1u32..50).prop_map(|(a, b)| BlockSize::split(vec![
+                    SizeShare { bytes: 12288, percent: a },
+                    SizeShare { bytes: 4096, percent: b },
+                ])),
+            ],
+            (unaligned, write_kib) in (any::<bool>(), 1u64..20),
             wants in prop::collection::vec(1usize..=64, 60),
         ) {
             let length = blocks * 4096 + tail;
             let region = FileRegion::new(offset * 4096, length);
+            let write = match write_kib {
+                10.. => block.clone(),
+                kib => BlockSize::fixed(kib * 2048),
+            };
             let spec = Spec {
                 direction,
-                block: PerDdir::splat(BlockSize::fixed(4096)),
+                block: PerDdir([block.clone(), write, block]),
+                bs_unaligned: unaligned,
                 files: vec![FileRegion { file_size: region.file_size + beyond, ..region }],
                 seed: Seed::Fixed(seed),
                 randseed_given: seeded,
@@ -420,7 +460,8 @@ mod tests {
                 ..Spec::default()
             };
             let mut short = Requests::new(&spec).unwrap();
-            prop_assert_ne!(short.kind, Loop::General);
+            // The general loop takes regions that are shorter than a block, too.
+            prop_assert!(short.kind != Loop::General || !direction.is_random() || blocks < 20);
             let mut general = Requests { kind: Loop::General, ..short.clone() };
             let (mut a, mut b) = (Batch::default(), Batch::default());
             for want in wants {

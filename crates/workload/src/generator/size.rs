@@ -4,15 +4,25 @@ use crate::arith::Divider;
 use crate::rng::Taus;
 use crate::spec::BlockSize;
 
+/// A weighted size, and the draws below which it is taken.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    bytes: u64,
+    narrow: u64,
+    wide: u64,
+}
+
 /// Sizes of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Size {
     pub(super) min: u64,
     max: u64,
+    /// `max` as a double.
+    span: f64,
     unaligned: bool,
     divider: Divider,
-    /// Sizes with the percent of draws up to which they hold, in ascending order of shares.
-    split: Box<[(u64, u64)]>,
+    /// Weighted sizes in ascending order of shares.
+    split: Box<[Share]>,
 }
 
 impl Size {
@@ -23,11 +33,18 @@ impl Size {
         let mut sum = 0;
         let split = shares.iter().map(|share| {
             sum += u64::from(share.percent);
-            (share.bytes, sum)
+            // fio compares draw / percent <= largest draw / 100, in integers.
+            let limit = |largest: u64| (largest / 100 + 1).saturating_mul(sum);
+            Share {
+                bytes: share.bytes,
+                narrow: limit(u32::MAX.into()),
+                wide: limit(u64::MAX),
+            }
         });
         Size {
             min: block.min,
             max: block.max,
+            span: block.max as f64,
             unaligned,
             divider: Divider::new(block.min),
             split: split.collect(),
@@ -46,7 +63,7 @@ impl Size {
         }
         loop {
             let mut bytes = if self.split.is_empty() {
-                self.min + rand.below(self.max)
+                self.min + rand.below(self.span)
             } else {
                 self.drawn(rand, room)
             };
@@ -63,13 +80,14 @@ impl Size {
     /// The first size whose share includes the draw and that fits, else the last one.
     #[inline]
     fn drawn(&self, rand: &mut Taus, room: u64) -> u64 {
-        let draw = rand.draw();
-        // fio compares draw / percent <= max / 100 in integers.
-        let unit = u128::from(rand.max() / 100 + 1);
+        let (draw, wide) = match rand {
+            Taus::Narrow(rand) => (u64::from(rand.draw()), false),
+            Taus::Wide(rand) => (rand.draw(), true),
+        };
         let mut drawn = self.min;
-        for &(bytes, percent) in &self.split {
-            drawn = bytes;
-            if u128::from(draw) < unit * u128::from(percent) && bytes <= room {
+        for share in &self.split {
+            drawn = share.bytes;
+            if draw < if wide { share.wide } else { share.narrow } && drawn <= room {
                 break;
             }
         }

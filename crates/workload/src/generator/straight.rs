@@ -1,27 +1,26 @@
 //! Short loops for the most common jobs. Each must give what [`super::general`] gives.
 
-use super::Requests;
+use super::{Progress, Requests};
 use crate::batch::Batch;
 use crate::rng::{TWO_POW_MINUS_32, Taus};
 use crate::spec::Direction;
 use units::Ddir;
 
 impl Requests {
-    /// How many of `want` requests of `bytes` bytes the limits allow.
-    fn allowed(&self, want: usize, bytes: u64) -> usize {
+    /// The bytes that the limits allow, and how many of `want` requests.
+    fn budget(&self, want: usize) -> (u64, usize) {
         if self.spec.time_based {
-            return want;
+            return (u64::MAX, want);
         }
         let progress = &self.progress;
-        let counted = progress.counted(self.spec.direction);
-        let left = progress
-            .pass_limit
-            .saturating_sub(progress.pass_bytes)
-            .min(progress.total_limit.saturating_sub(counted));
+        let pass = progress.pass_limit.saturating_sub(progress.pass_bytes);
+        let total = progress
+            .total_limit
+            .saturating_sub(progress.counted(self.spec.direction));
         let ios = progress
             .number_ios
             .saturating_sub(progress.issues.iter().sum());
-        left.div_ceil(bytes).min(ios).min(want as u64) as usize
+        (pass.min(total), ios.min(want as u64) as usize)
     }
 
     /// The only direction of an unmixed job.
@@ -33,16 +32,14 @@ impl Requests {
         }
     }
 
-    /// Uniform offsets of one file with one block size.
-    pub(super) fn uniform<const MIXED: bool, const MAPPED: bool>(
+    /// Uniform offsets of one file. `SIZED`: block sizes vary; otherwise there is one.
+    pub(super) fn uniform<const MIXED: bool, const MAPPED: bool, const SIZED: bool>(
         &mut self,
         batch: &mut Batch,
         want: usize,
     ) -> usize {
         let only = self.only();
-        let d = if MIXED { Ddir::Read } else { only }.index();
-        let bytes = self.sizes[d].min;
-        let want = self.allowed(want, bytes);
+        let (mut budget, want) = self.budget(want);
         // Opens the file in a new pass.
         if self
             .service
@@ -52,58 +49,78 @@ impl Requests {
             return 0;
         }
         let file = &mut self.files[0];
-        let blocks = file.last[d] as f64 * TWO_POW_MINUS_32;
-        let base = file.base;
+        let scale = file.last.map(|blocks| blocks as f64 * TWO_POW_MINUS_32);
+        let (base, end, file_size) = (file.base, file.end(), file.size);
         let Taus::Narrow(rand) = &mut self.streams.offset else {
             unreachable!("this loop is chosen for narrow streams only")
         };
         // Locals, so that the loop keeps them in registers.
         let mut taus = rand.clone();
+        let Progress {
+            mut issues,
+            mut bytes,
+            ..
+        } = self.progress;
         let mut made = 0;
         let mut used_up = false;
-        for (i, (offset, ddir)) in batch.offset.iter_mut().zip(&mut batch.ddir).enumerate() {
-            if i == want {
-                break;
-            }
-            *ddir = only;
-            if MIXED {
-                let drawn = self.mix.next(&self.progress.issues, &mut self.streams.mix);
-                *ddir = if drawn == 0 { Ddir::Read } else { Ddir::Write };
-            }
-            let mut block = (f64::from(taus.draw()) * blocks) as u64;
-            if MAPPED && let Some(map) = &mut file.map {
-                if map.is_set(block) {
-                    let mut free = map.next_free(block);
-                    if free.is_none() && self.spec.time_based {
-                        map.reset();
-                        free = Some((f64::from(taus.draw()) * blocks) as u64);
-                    }
-                    let Some(free) = free else {
-                        used_up = true;
-                        break;
-                    };
-                    block = free;
+        while made < want && budget > 0 {
+            let ddir = match MIXED {
+                true => [Ddir::Read, Ddir::Write][self.mix.next(&issues, &mut self.streams.mix)],
+                false => only,
+            };
+            let d = ddir.index();
+            let size = &self.sizes[d];
+            let mut block = (f64::from(taus.draw()) * scale[d]) as i64 as u64;
+            if MAPPED
+                && let Some(map) = &mut file.map
+                && map.is_set(block)
+            {
+                let mut free = map.next_free(block);
+                if free.is_none() && self.spec.time_based {
+                    map.reset();
+                    free = Some((f64::from(taus.draw()) * scale[d]) as i64 as u64);
                 }
-                map.set(block);
+                let Some(free) = free else {
+                    used_up = true;
+                    break;
+                };
+                block = free;
             }
-            *offset = block * bytes + base;
-            if MIXED {
-                self.progress.issues[ddir.index()] += 1;
-                self.progress.bytes[ddir.index()] += bytes;
+            let offset = block * size.min + base;
+            let mut len = size.min;
+            if SIZED {
+                let room = end.saturating_sub(offset);
+                let drawn = size.next(&mut self.streams.size[d], room);
+                let fits = |&len: &u64| room > 0 && offset + len <= file_size;
+                let Some(drawn) = drawn.filter(fits) else {
+                    used_up = true;
+                    break;
+                };
+                len = drawn;
             }
-            made = i + 1;
+            if MAPPED && let Some(map) = &mut file.map {
+                if SIZED {
+                    len = len.min(map.set_run(block, size.blocks(len)) * size.min);
+                } else {
+                    map.set(block);
+                }
+            }
+            batch.offset[made] = offset;
+            batch.len[made] = len as u32;
+            batch.ddir[made] = ddir;
+            issues[d] += 1;
+            bytes[d] += len;
+            budget = budget.saturating_sub(len);
+            made += 1;
         }
         *rand = taus;
         if used_up {
             self.service.finish(file);
         }
-        batch.len[..made].fill(bytes as u32);
         batch.file[..made].fill(0);
-        self.progress.pass_bytes += bytes * made as u64;
-        if !MIXED {
-            self.progress.issues[d] += made as u64;
-            self.progress.bytes[d] += bytes * made as u64;
-        }
+        let before: u64 = self.progress.bytes.iter().sum();
+        self.progress.pass_bytes += bytes.iter().sum::<u64>() - before;
+        (self.progress.issues, self.progress.bytes) = (issues, bytes);
         made
     }
 
@@ -112,7 +129,8 @@ impl Requests {
         let only = self.only();
         let d = only.index();
         let bytes = self.sizes[d].min;
-        let want = self.allowed(want, bytes);
+        let (budget, want) = self.budget(want);
+        let want = want.min(budget.div_ceil(bytes).min(want as u64) as usize);
         if self
             .service
             .next(&mut self.files, &mut self.streams.file)

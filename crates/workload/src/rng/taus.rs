@@ -124,26 +124,17 @@ impl Taus {
         }
     }
 
-    /// Largest value [`draw`](Taus::draw) can return.
-    pub fn max(&self) -> u64 {
-        match self {
-            Taus::Narrow(_) => u64::from(u32::MAX),
-            Taus::Wide(_) => u64::MAX,
-        }
-    }
-
-    /// A value below `n`. The product is rounded to a double as in fio, so the result for a
-    /// large `n` is fio's and not that of an integer product. Scaling by a power of two is
-    /// exact, which is why it may be done to either factor.
+    /// A value below `n`, a whole number below 2^63. The product is rounded to a double as in
+    /// fio, so the result for a large `n` is fio's and not that of an integer product. Scaling
+    /// by a power of two is exact, which is why it may be done to either factor.
     #[inline(always)]
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: f64) -> u64 {
         let scaled = match self {
-            Taus::Narrow(taus) => f64::from(taus.draw()) * (n as f64 * TWO_POW_MINUS_32),
-            Taus::Wide(taus) => {
-                taus.draw() as f64 * (n as f64 * (TWO_POW_MINUS_32 * TWO_POW_MINUS_32))
-            }
+            Taus::Narrow(taus) => f64::from(taus.draw()) * (n * TWO_POW_MINUS_32),
+            Taus::Wide(taus) => taus.draw() as f64 * (n * (TWO_POW_MINUS_32 * TWO_POW_MINUS_32)),
         };
-        scaled as u64
+        // Conversion to a signed number is one instruction, to an unsigned one several.
+        scaled as i64 as u64
     }
 }
 
@@ -178,7 +169,7 @@ mod tests {
             let mut a = Taus::new(u64::from(seed), false);
             let mut b = a.clone();
             let divided = n as f64 * (b.draw() as f64 / (f64::from(u32::MAX) + 1.0));
-            prop_assert_eq!(a.below(n), divided as u64);
+            prop_assert_eq!(a.below(n as f64), divided as u64);
         }
 
         #[test]
