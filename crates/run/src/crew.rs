@@ -2,12 +2,14 @@
 //! stop, samples their counters, and collects what they leave behind. Workers never wait for it.
 
 use crate::live::{Phase, order};
+use crate::logs::{Aggregate, Pen, Scribe};
 use crate::report::{self, Account};
 use crate::sampler::Sampler;
 use crate::stats::{Snapshot, Stats};
 use crate::worker::{self, Outcome, Shared};
 use plan::model::{ExitScope, Plan, Worker};
 use result::{Failure, Job, Run, SCHEMA_VERSION};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -93,6 +95,7 @@ pub struct Intervals {
 pub struct Crew {
     sender: Sender<Event>,
     inbox: Receiver<Event>,
+    aggregate: Option<Aggregate>,
 }
 
 impl Default for Crew {
@@ -127,6 +130,8 @@ struct Member<'a> {
     ended_ns: u64,
     measuring: bool,
     sampler: Sampler,
+    /// For the logs of sampled rates.
+    pen: Option<Pen>,
     last: Option<Snapshot>,
 }
 
@@ -136,13 +141,21 @@ struct Session<'a, 'o> {
     genesis_ns: u64,
     observer: &'o mut dyn Observer,
     signal: Option<i32>,
+    scribe: Scribe,
 }
 
 impl Crew {
     /// A crew that has not started.
     pub fn new() -> Self {
         let (sender, inbox) = channel();
-        Crew { sender, inbox }
+        Crew { sender, inbox, aggregate: None }
+    }
+
+    /// Also writes the bandwidth of all jobs together into `<prefix>-read_bw.log` and its
+    /// siblings (`--bandwidth-log`). Fails if a file cannot be opened.
+    pub fn with_bandwidth_log(mut self, prefix: &str, plan: &Plan) -> Result<Crew, Failure> {
+        self.aggregate = Some(Aggregate::open(prefix, &plan.workers)?);
+        Ok(self)
     }
 
     /// A handle to end the run from elsewhere.
@@ -154,7 +167,9 @@ impl Crew {
     pub fn run(self, plan: &Plan, intervals: Intervals, observer: &mut dyn Observer) -> Ended {
         let genesis_ns = monotonic_ns();
         let members = plan.workers.iter().map(Member::new).collect();
-        let mut session = Session { plan, members, genesis_ns, observer, signal: None };
+        let scribe = Scribe::start(&plan.workers);
+        let mut session = Session { plan, members, genesis_ns, observer, signal: None, scribe };
+        let mut aggregate = self.aggregate;
         let mut next_status = intervals.status_ns.map(|every| genesis_ns + every);
         let mut next_report = intervals.report_ns.map(|every| genesis_ns + every);
         std::thread::scope(|scope| {
@@ -167,6 +182,9 @@ impl Crew {
                 for due in [next_status, next_report].into_iter().flatten() {
                     wake = wake.min(due);
                 }
+                if let Some(log) = &aggregate {
+                    wake = wake.min(genesis_ns + log.due_ns());
+                }
                 let wait = Duration::from_nanos(wake.saturating_sub(monotonic_ns()));
                 match self.inbox.recv_timeout(wait) {
                     Ok(event) => session.hear(event),
@@ -174,6 +192,9 @@ impl Crew {
                 }
                 let now = monotonic_ns();
                 session.keep_time(now);
+                if let Some(log) = &mut aggregate {
+                    session.log_bandwidth(now, log);
+                }
                 if let (Some(due), Some(every)) = (next_status, intervals.status_ns)
                     && now >= due
                 {
@@ -189,8 +210,12 @@ impl Crew {
             }
         });
         session.show(monotonic_ns());
+        let unwritten = aggregate.and_then(Aggregate::finish);
+        session.finish_logs();
         let partial = session.signal.is_some();
-        Ended { run: session.document(partial), signal: session.signal }
+        let mut run = session.document(partial);
+        run.notes.extend(unwritten.map(|failure| failure.message));
+        Ended { run, signal: session.signal }
     }
 }
 
@@ -205,6 +230,7 @@ impl<'a> Member<'a> {
             ended_ns: 0,
             measuring: false,
             sampler: Sampler::default(),
+            pen: None,
             last: None,
         }
     }
@@ -275,13 +301,23 @@ impl<'a> Session<'a, '_> {
     {
         let member = &mut self.members[index];
         let (plan, shared) = (member.plan, Arc::clone(&member.shared));
+        let part = match self.scribe.open(index, plan) {
+            Ok(part) => part,
+            Err(failure) => {
+                self.observer.failed(plan, 0, &failure);
+                member.state = State::Done(Box::new(Outcome::failed(plan, failure)));
+                return;
+            }
+        };
+        let book = part.book;
+        member.pen = part.pen;
         let (ready, done) = (sender.clone(), sender.clone());
         let spawned = std::thread::Builder::new()
             .name(plan.name.chars().take(15).collect())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, move || {
                 let announce = || drop(ready.send(Event::Ready(index)));
-                let outcome = worker::run(plan, &shared, &announce);
+                let outcome = worker::run(plan, &shared, book, &announce);
                 // The crew waits for every worker it started.
                 drop(done.send(Event::Done(index, Box::new(outcome))));
             });
@@ -328,13 +364,15 @@ impl<'a> Session<'a, '_> {
         }
         let now = monotonic_ns();
         for member in self.members.iter_mut().filter(starting) {
-            let measured = &member.plan.measured;
-            let windows = if measured.samples {
-                (measured.bw_window_ns, measured.iops_window_ns)
-            } else {
-                (0, 0)
+            let (measured, logs) = (&member.plan.measured, &member.plan.logs);
+            // A rate that is logged for every request is sampled by the worker.
+            let window = |log: &Option<PathBuf>, ns| {
+                let each = log.is_some() && logs.window_ns == 0;
+                if measured.samples && !each { ns } else { 0 }
             };
-            member.sampler = Sampler::new(windows.0, windows.1, now);
+            let bw_ns = window(&logs.bw, measured.bw_window_ns);
+            let iops_ns = window(&logs.iops, measured.iops_window_ns);
+            member.sampler = Sampler::new(bw_ns, iops_ns, now);
             member.started_ns = now;
             member.measuring = member.plan.limits.ramp_ns == 0;
             member.state = State::Running;
@@ -346,6 +384,7 @@ impl<'a> Session<'a, '_> {
         let member = &mut self.members[index];
         member.ended_ns = monotonic_ns();
         member.thread = None;
+        self.scribe.close(index, member.pen.take());
         let plan = member.plan;
         let failed = outcome.stats.failure.is_some();
         if let Some(failure) = &outcome.stats.failure {
@@ -379,6 +418,28 @@ impl<'a> Session<'a, '_> {
         }
     }
 
+    /// Waits for the log writer; a log that could not be written fails its worker.
+    fn finish_logs(&mut self) {
+        for (index, failure) in std::mem::take(&mut self.scribe).finish() {
+            let member = &mut self.members[index];
+            if let State::Done(outcome) = &mut member.state {
+                self.observer.failed(member.plan, outcome.pid, &failure);
+                outcome.stats.failure.get_or_insert(failure);
+            }
+        }
+    }
+
+    /// The aggregate bandwidth log.
+    fn log_bandwidth(&self, now: u64, log: &mut Aggregate) {
+        let mut bytes = PerDdir::default();
+        for member in &self.members {
+            let moved = member.shared.live.bytes();
+            bytes = PerDdir::from_fn(|ddir| bytes[ddir] + moved[ddir]);
+        }
+        let ramps = |m: &Member<'_>| m.shared.live.phase() == Phase::Ramp;
+        log.tick(now - self.genesis_ns, bytes, self.members.iter().any(ramps));
+    }
+
     /// Gives the orders and takes the samples that are due.
     fn keep_time(&mut self, now: u64) {
         for member in &mut self.members {
@@ -393,7 +454,7 @@ impl<'a> Session<'a, '_> {
                 member.sampler.restart(now, ios, bytes);
             }
             if member.measuring {
-                member.sampler.tick(now, ios, bytes);
+                member.sampler.tick(now, ios, bytes, member.pen.as_mut());
             }
             if stop.is_some_and(|at| now >= at) {
                 member.give(order::STOP);
@@ -503,6 +564,10 @@ impl<'a> Session<'a, '_> {
         let known = outcome.is_some() || member.last.is_some();
         let zero = PerDdir::default();
         let end_ns = if outcome.is_some() { member.ended_ns } else { now };
+        let mut sampled = member.sampler.sampled.clone();
+        if let Some(outcome) = outcome {
+            sampled.pool(&outcome.sampled);
+        }
         report::job(&Account {
             worker: member.plan,
             stats,
@@ -519,7 +584,7 @@ impl<'a> Session<'a, '_> {
                 (None, Some(snapshot)) => report::usage(&snapshot.usage),
                 (None, None) => Default::default(),
             },
-            sampled: &member.sampler.sampled,
+            sampled: &sampled,
         })
     }
 }

@@ -9,6 +9,7 @@ pub mod failure;
 mod hot;
 pub mod idle;
 mod live;
+mod logs;
 mod pace;
 mod place;
 mod report;
@@ -16,6 +17,7 @@ mod rich;
 mod sampler;
 mod stats;
 mod targets;
+mod verify;
 mod wait;
 mod worker;
 

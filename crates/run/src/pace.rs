@@ -9,7 +9,7 @@ use plan::model;
 use result::Failure;
 use sys::clock::Clock;
 use units::{Ddir, PerDdir};
-use workload::rng::Xoshiro;
+use workload::rng::Taus258;
 
 /// Schedule of one direction.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct Pace {
     start: u64,
     schedules: PerDdir<Schedule>,
     settings: model::Pace,
-    random: Xoshiro,
+    random: Taus258,
     /// I/Os since the last stall.
     blocks: u32,
     /// Tick when the last stall ended.
@@ -45,7 +45,7 @@ impl Pace {
             ios_per_s: settings.rate_iops[d].filter(|rate| *rate > 0),
             ..Schedule::default()
         });
-        let random = Xoshiro::new(seed);
+        let random = Taus258::new(seed);
         Pace { start, schedules, settings, random, blocks: 0, stalled: start }
     }
 
@@ -85,7 +85,7 @@ impl Pace {
                 (None, rate) => 1e9 / rate.unwrap_or(1) as f64,
             };
             // Uniform in (0, 1]: the logarithm stays finite.
-            let uniform = ((self.random.draw()[0] >> 11) + 1) as f64 / (1u64 << 53) as f64;
+            let uniform = ((self.random.draw() >> 11) + 1) as f64 / (1u64 << 53) as f64;
             schedule.due_ns + (-uniform.ln() * mean_ns) as u64
         } else {
             match (schedule.bytes_per_s, schedule.ios_per_s) {

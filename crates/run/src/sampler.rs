@@ -1,7 +1,8 @@
 //! Bandwidth and IOPS sampled by the crew from the workers' live counters.
 
+use crate::logs::{Kind, Pen, Record};
 use measure::Samples;
-use units::PerDdir;
+use units::{Ddir, PerDdir};
 
 /// Sampled rates of one worker.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +47,20 @@ impl Track {
 pub struct Sampler {
     bw: Track,
     iops: Track,
+    /// Time zero of log rows.
+    begun_ns: u64,
     /// What was sampled.
     pub sampled: Sampled,
+}
+
+impl Sampled {
+    /// Adds samples taken elsewhere.
+    pub fn pool(&mut self, other: &Sampled) {
+        for ddir in Ddir::DATA {
+            self.bw[ddir].pool(&other.bw[ddir]);
+            self.iops[ddir].pool(&other.iops[ddir]);
+        }
+    }
 }
 
 impl Sampler {
@@ -57,27 +70,44 @@ impl Sampler {
         Sampler {
             bw: track(bw_window_ns),
             iops: track(iops_window_ns),
+            begun_ns: now_ns,
             sampled: Sampled::default(),
         }
     }
 
     /// Forgets everything and starts anew with these counters (end of the warm-up).
     pub fn restart(&mut self, now_ns: u64, ios: PerDdir<u64>, bytes: PerDdir<u64>) {
+        self.begun_ns = now_ns;
         (self.bw.last_ns, self.bw.seen) = (now_ns, bytes);
         (self.iops.last_ns, self.iops.seen) = (now_ns, ios);
         self.sampled = Sampled::default();
     }
 
-    /// Takes the samples that are due.
-    pub fn tick(&mut self, now_ns: u64, ios: PerDdir<u64>, bytes: PerDdir<u64>) {
+    /// Takes the samples that are due, and gives them to the logs of the worker.
+    pub fn tick(
+        &mut self,
+        now_ns: u64,
+        ios: PerDdir<u64>,
+        bytes: PerDdir<u64>,
+        mut pen: Option<&mut Pen>,
+    ) {
+        let time_ns = now_ns.saturating_sub(self.begun_ns);
+        let mut log = |kind: Kind, ddir: Ddir, rate: u64| {
+            if let Some(pen) = &mut pen {
+                let row = Record { kind, ddir, time_ns, a: rate, b: rate, ..Record::default() };
+                pen.put(row);
+            }
+        };
         for (ddir, rate) in self.bw.sample(now_ns, bytes).iter() {
             if let Some(rate) = rate {
                 self.sampled.bw[ddir].add(rate / 1024);
+                log(Kind::BwWindow, ddir, rate / 1024);
             }
         }
         for (ddir, rate) in self.iops.sample(now_ns, ios).iter() {
             if let Some(rate) = rate {
                 self.sampled.iops[ddir].add(*rate);
+                log(Kind::IopsWindow, ddir, *rate);
             }
         }
     }
@@ -93,7 +123,6 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Ddir;
 
     fn only(ddir: Ddir, value: u64) -> PerDdir<u64> {
         let mut counters = PerDdir::default();
@@ -106,11 +135,11 @@ mod tests {
     #[test]
     fn rates_come_from_differences_and_silence_is_no_sample() {
         let mut sampler = Sampler::new(500 * MS, 500 * MS, 0);
-        sampler.tick(499 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20));
+        sampler.tick(499 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
         assert_eq!(sampler.sampled.bw[Ddir::Read].n, 0);
-        sampler.tick(500 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20));
-        sampler.tick(1000 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20));
-        sampler.tick(1600 * MS, only(Ddir::Read, 16), only(Ddir::Read, 16 << 20));
+        sampler.tick(500 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
+        sampler.tick(1000 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
+        sampler.tick(1600 * MS, only(Ddir::Read, 16), only(Ddir::Read, 16 << 20), None);
         let (bw, iops) = (sampler.sampled.bw[Ddir::Read], sampler.sampled.iops[Ddir::Read]);
         assert_eq!((bw.n, bw.min, bw.max), (2, 10240, 20480));
         assert_eq!((iops.n, iops.min, iops.max), (2, 10, 20));
@@ -120,10 +149,10 @@ mod tests {
     #[test]
     fn the_warm_up_leaves_no_trace() {
         let mut sampler = Sampler::new(500 * MS, 0, 0);
-        sampler.tick(500 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30));
+        sampler.tick(500 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30), None);
         sampler.restart(700 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30));
         assert_eq!(sampler.due_ns(), Some(1200 * MS));
-        sampler.tick(1200 * MS, only(Ddir::Read, 2), only(Ddir::Read, (1 << 30) + (1 << 19)));
+        sampler.tick(1200 * MS, only(Ddir::Read, 2), only(Ddir::Read, (1 << 30) + (1 << 19)), None);
         assert_eq!(sampler.sampled.bw[Ddir::Read].max, 1024);
     }
 }

@@ -3,11 +3,14 @@
 use crate::failure;
 use crate::hot::{self, Exit, Hooks, Plain, Reduced, Work};
 use crate::live::{Live, Phase};
+use crate::logs::Book;
 use crate::pace::Pace;
 use crate::place;
 use crate::rich::Rich;
+use crate::sampler::Sampled;
 use crate::stats::{Snapshot, Stats};
 use crate::targets;
+use crate::verify::{self, Verification};
 use engine::{Engine, Setup, Visitor};
 use plan::model;
 use result::Failure;
@@ -16,7 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sys::clock::{Clock, Monotonic};
 use sys::process::Usage;
 use sys::tsc::Tsc;
-use units::KbBase;
+use units::{Ddir, KbBase};
 use workload::{Batch, Filler};
 
 /// What a worker and the crew share.
@@ -68,6 +71,8 @@ pub struct Outcome {
     pub total_ns: u64,
     /// CPU cost since the start.
     pub usage: Usage,
+    /// Rates of single requests, when those are logged instead of rates of windows.
+    pub sampled: Sampled,
 }
 
 impl Outcome {
@@ -82,6 +87,7 @@ impl Outcome {
             verify_ns: 0,
             total_ns: 0,
             usage: Usage::default(),
+            sampled: Sampled::default(),
         }
     }
 
@@ -95,13 +101,18 @@ impl Outcome {
 
 /// Runs a worker on the calling thread, from placement to report. `announce` tells the crew that
 /// it is ready, successfully or not; then it waits for the gate.
-pub fn run(worker: &model::Worker, shared: &Shared, announce: &dyn Fn()) -> Outcome {
+pub fn run(
+    worker: &model::Worker,
+    shared: &Shared,
+    book: Option<Book>,
+    announce: &dyn Fn(),
+) -> Outcome {
     let mut outcome = Outcome::new(worker);
     shared.live.enter(Phase::Created);
     let prepared = place::take(worker).and_then(|()| targets::open(worker));
     match prepared {
         Ok(files) => {
-            let start = Start { worker, shared, announce, files, outcome: &mut outcome };
+            let start = Start { worker, shared, book, announce, files, outcome: &mut outcome };
             engine::registry::dispatch(worker.engine.kind, start);
         }
         Err(failure) => {
@@ -123,6 +134,7 @@ pub fn epoch_ms() -> u64 {
 struct Start<'a> {
     worker: &'a model::Worker,
     shared: &'a Shared,
+    book: Option<Book>,
     announce: &'a dyn Fn(),
     files: Vec<sys::file::File>,
     outcome: &'a mut Outcome,
@@ -132,7 +144,7 @@ impl Visitor for Start<'_> {
     type Out = ();
 
     fn visit<E: Engine>(self) {
-        let Start { worker, shared, announce, files, outcome } = self;
+        let Start { worker, shared, book, announce, files, outcome } = self;
         let prepared = prepare::<E>(worker, files);
         announce();
         shared.start.pass();
@@ -143,7 +155,7 @@ impl Visitor for Start<'_> {
                 return;
             }
         };
-        let parts = Parts { worker, shared, engine, filler, fill, outcome };
+        let parts = Parts { worker, shared, book, engine, filler, fill, outcome };
         let tsc = match worker.measured.clock {
             None | Some(model::Clock::Cpu) => Tsc::get().ok(),
             Some(model::Clock::ClockGettime | model::Clock::Gettimeofday) => None,
@@ -170,8 +182,8 @@ fn prepare<E: Engine>(
     let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
     let mut pool = targets::pool(worker, depth)?;
     let writes = worker.requests.direction.writes();
-    let mut filler = writes
-        .then(|| Filler::new(&worker.buffers.fill));
+    let fills = writes && !verify::stamps(worker);
+    let mut filler = fills.then(|| Filler::new(&worker.buffers.fill));
     if let Some(filler) = &mut filler {
         for slot in 0..depth {
             filler.init(pool.slot_mut(slot));
@@ -204,6 +216,7 @@ fn prepare<E: Engine>(
 struct Parts<'a, E> {
     worker: &'a model::Worker,
     shared: &'a Shared,
+    book: Option<Book>,
     engine: E,
     filler: Option<Filler>,
     fill: Box<dyn workload::Fill>,
@@ -212,13 +225,19 @@ struct Parts<'a, E> {
 
 /// Chooses the hooks and runs the passes.
 fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
-    let Parts { worker, shared, engine, filler, fill, outcome } = parts;
+    let Parts { worker, shared, mut book, engine, filler, fill, outcome } = parts;
     let before = sys::process::thread_usage();
     outcome.started_ms = epoch_ms();
     let ramps = worker.limits.ramp_ns > 0;
     shared.live.enter(if ramps { Phase::Ramp } else { Phase::Running });
     shared.live.begin(sys::clock::monotonic_ns());
     let begin = clock.now();
+    let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
+    let verification = Verification::new(worker, depth, E::CAPS.diskless);
+    let fill = match &verification {
+        Some(verification) => verification.with_backlog(fill),
+        None => fill,
+    };
     let stats = Stats::new(worker, E::CAPS.sync_at(worker.depth.iodepth));
     let mut work = Work {
         engine,
@@ -236,9 +255,16 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     };
     let pace = Pace::wanted(&worker.pace)
         .then(|| Pace::new(worker.pace, begin, worker.requests.thread_number.into()));
-    if pace.is_some() || worker.depth.serialize_overlap {
-        let mut rich = Rich { pace, live: Arc::clone(&shared.live) };
+    let rich = pace.is_some() || book.is_some() || verification.is_some();
+    if rich || worker.depth.serialize_overlap {
+        if let Some(book) = &mut book {
+            book.begin(begin);
+        }
+        let mut rich = Rich { pace, book, verification, live: Arc::clone(&shared.live) };
         passes(worker, &mut work, &mut rich, outcome);
+        if let Some(book) = rich.book {
+            outcome.sampled = book.finish(&shared.live, clock);
+        }
     } else if worker.measured.reduced {
         passes(worker, &mut work, &mut Reduced, outcome);
     } else {
@@ -282,10 +308,14 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
         }
         first = false;
         let before = work.clock.now();
-        let exit = match &mut queue {
-            None => hot::sync::run(work, hooks),
-            Some(queue) => hot::queue::run(work, queue, hooks),
+        let exit = match hooks.pretend(work.fill.as_mut(), &mut work.batch) {
+            Some((ios, bytes)) => {
+                work.live.count(Ddir::Write, ios, bytes);
+                Exit::PassDone
+            }
+            None => pass(work, &mut queue, hooks),
         };
+        hooks.pass_over(work.clock);
         if exit != Exit::Failed && worker.lifecycle.syncs_at_end() {
             work.live.enter(Phase::Syncing);
             if let Err(failure) = targets::sync_all(worker, work.engine.files()) {
@@ -303,7 +333,46 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
         if exit != Exit::PassDone || work.stats.failure.is_some() {
             return;
         }
+        if let Some(reads) = hooks.read_back() {
+            let before = work.clock.now();
+            let exit = read_back(work, &mut queue, hooks, reads);
+            outcome.verify_ns += work.clock.ns(work.clock.now().wrapping_sub(before));
+            if exit != Exit::PassDone || work.stats.failure.is_some() {
+                return;
+            }
+        }
     }
+}
+
+/// One pass through the loop that fits the engine.
+fn pass<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    queue: &mut Option<hot::queue::Queue>,
+    hooks: &mut H,
+) -> Exit {
+    match queue {
+        None => hot::sync::run(work, hooks),
+        Some(queue) => hot::queue::run(work, queue, hooks),
+    }
+}
+
+/// Reads back what a pass wrote, as a workload of its own.
+fn read_back<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    queue: &mut Option<hot::queue::Queue>,
+    hooks: &mut H,
+    reads: Box<dyn workload::Fill>,
+) -> Exit {
+    let phase = work.live.phase();
+    work.live.enter(Phase::Verifying);
+    let writes = std::mem::replace(&mut work.fill, reads);
+    work.batch.clear();
+    let exit = pass(work, queue, hooks);
+    hooks.read_back_over();
+    work.fill = writes;
+    work.batch.clear();
+    work.live.enter(phase);
+    exit
 }
 
 /// Text for a failure to prepare, with the target.

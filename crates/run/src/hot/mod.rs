@@ -77,6 +77,23 @@ pub trait Hooks {
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate;
     /// The buffer is filled; the request is about to be issued.
     fn prepare<C: Clock>(&mut self, io: &Io, buffer: &mut [u8], clock: C);
+    /// The engine takes the request, or is about to, at tick `at`.
+    fn taken<C: Clock>(&mut self, _io: &Io, _at: u64, _clock: C) {}
+    /// A request taken up at tick `start` was submitted to an asynchronous engine at `issue`.
+    fn issued<C: Clock>(&mut self, _io: &Io, _start: u64, _issue: u64, _clock: C) {}
+    /// Goes through a pass of the workload without issuing it, where the job asks for that;
+    /// the writes and bytes that count as done.
+    fn pretend(&mut self, _fill: &mut dyn Fill, _batch: &mut Batch) -> Option<(u64, u64)> {
+        None
+    }
+    /// The requests that read back what a pass wrote, when it is over.
+    fn read_back(&mut self) -> Option<Box<dyn Fill>> {
+        None
+    }
+    /// Those requests are done.
+    fn read_back_over(&mut self) {}
+    /// A pass over the workload has ended.
+    fn pass_over<C: Clock>(&mut self, _clock: C) {}
     /// A request came back complete.
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure>;
 }

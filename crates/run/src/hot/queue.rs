@@ -119,7 +119,7 @@ fn issue_and_reap<E: Engine, C: Clock, H: Hooks>(
             Taken::Exit(exit) => return exit,
         };
         if queue.staged_n >= batch_submit || (busy && queue.staged_n > 0) {
-            submit::<E, C, H>(work, queue);
+            submit(work, queue, hooks);
             if work.stats.failure.is_some() {
                 return Exit::Failed;
             }
@@ -222,7 +222,11 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         hooks.prepare(&io, &mut work.engine.slot_mut(slot)[..io.len as usize], work.clock);
     }
     let start = if H::STAMPED { work.clock.now() } else { 0 };
-    match work.engine.queue(io) {
+    let queued = work.engine.queue(io);
+    if queued != Queued::Full {
+        hooks.taken(&io, start, work.clock);
+    }
+    match queued {
         Queued::Full => return Taken::Busy,
         Queued::Staged => {
             queue.free_n -= 1;
@@ -281,7 +285,11 @@ fn finished_inline<E: Engine, C: Clock, H: Hooks>(
 }
 
 /// One submitting system call for everything staged; stamps it afterwards, as fio does.
-fn submit<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, queue: &mut Queue) {
+fn submit<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    queue: &mut Queue,
+    hooks: &mut H,
+) {
     let staged = queue.staged_n;
     work.stats.depth.0[depth_slot(queue.in_flight() as u32)] += staged as u64;
     let submitted = match work.engine.commit(0) {
@@ -299,6 +307,12 @@ fn submit<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, queue: &mut 
     }
     if H::STAMPED && !queue.inline {
         let issue = work.clock.now();
+        if H::ACTIVE {
+            for &slot in &queue.staged[..submitted] {
+                let flight = &queue.flights[slot as usize];
+                hooks.issued(&flight.io, flight.start, issue, work.clock);
+            }
+        }
         stamp::<E, C>(work, queue, submitted, issue);
     }
     queue.staged.copy_within(submitted..staged, 0);
@@ -365,7 +379,7 @@ fn reap<E: Engine, C: Clock, H: Hooks>(
     most: u32,
 ) -> Option<Exit> {
     if queue.staged_n > 0 {
-        submit::<E, C, H>(work, queue);
+        submit(work, queue, hooks);
     }
     let in_flight = (queue.in_flight() - queue.staged_n) as u32;
     let least = least.min(in_flight);

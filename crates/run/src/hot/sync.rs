@@ -35,6 +35,9 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
             let buffer = &mut work.engine.slot_mut(0)[..io.len as usize];
             hooks.prepare(&io, buffer, work.clock);
         }
+        if H::ACTIVE {
+            hooks.taken(&io, work.clock.now(), work.clock);
+        }
         let mut left = io;
         let exit = loop {
             let start = if H::STAMPED { work.clock.now() } else { 0 };

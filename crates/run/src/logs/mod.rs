@@ -10,13 +10,15 @@
 
 mod aggregate;
 mod book;
+mod desk;
 mod iolog;
 mod pen;
 mod row;
 mod scribe;
+mod sheet;
 mod window;
 
 pub use aggregate::Aggregate;
 pub use book::Book;
 pub use pen::{Kind, Pen, Record};
-pub use scribe::{Desk, Scribe};
+pub use scribe::Scribe;

@@ -1,6 +1,6 @@
 //! Records and the chunks that carry them from a worker to the writer.
 
-use super::scribe::Desk;
+use super::desk::Desk;
 use super::window::Bins;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use units::Ddir;
@@ -64,7 +64,7 @@ pub enum Seat {
 /// What the writer receives.
 pub enum Message {
     /// A worker is about to start: its files.
-    Open(Box<Desk>),
+    Open(usize, Box<Desk>),
     /// Records of a desk.
     Chunk(usize, Seat, Vec<Record>),
     /// One row of a histogram log of a desk.
@@ -93,6 +93,21 @@ pub struct Pen {
     current: Vec<Record>,
     out: SyncSender<Message>,
     empties: Receiver<Vec<Record>>,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Record {
+            time_ns: 0,
+            a: 0,
+            b: 0,
+            offset: 0,
+            len: 0,
+            file: 0,
+            ddir: Ddir::Read,
+            kind: Kind::Done,
+        }
+    }
 }
 
 impl Pen {
@@ -145,17 +160,6 @@ impl Pen {
 mod tests {
     use super::*;
 
-    const RECORD: Record = Record {
-        time_ns: 0,
-        a: 0,
-        b: 0,
-        offset: 0,
-        len: 0,
-        file: 0,
-        ddir: Ddir::Read,
-        kind: Kind::Done,
-    };
-
     #[test]
     fn records_fit_their_size() {
         assert_eq!(size_of::<Record>(), 40);
@@ -166,7 +170,7 @@ mod tests {
         let (out, inbox) = sync_channel(4);
         let (mut pen, home) = Pen::new((3, Seat::Worker), out, 2, 2);
         for turn in 0..10u64 {
-            pen.put(Record { a: turn, ..RECORD });
+            pen.put(Record { a: turn, ..Record::default() });
             let Ok(Message::Chunk(3, Seat::Worker, mut records)) = inbox.try_recv() else {
                 assert_eq!(turn % 2, 0, "a chunk of two comes with every second record");
                 continue;
@@ -184,7 +188,7 @@ mod tests {
         let (mut pen, home) = Pen::new((0, Seat::Crew), out, 2, 2);
         drop((inbox, home));
         for _ in 0..100 {
-            pen.put(RECORD);
+            pen.put(Record::default());
         }
         assert!(pen.current.capacity() < 8);
     }
