@@ -2,7 +2,7 @@
 //!
 //! No I/O, no threads, no clock: numbers come in ([`Spec`]), numbers go out ([`Batch`]).
 //! For equal options, seed and thread number the sequence of (direction, file, offset, length)
-//! is fio's, bit for bit; `tests/fio_sequences.rs` compares against the installed binary.
+//! is fio's, bit for bit; `tests/fio_sequences` compares against the installed binary.
 //!
 //! ```
 //! use workload::{Batch, FileRegion, Spec, generator};

@@ -2,7 +2,8 @@
 
 use super::{Progress, Requests};
 use crate::batch::Batch;
-use crate::rng::{TWO_POW_MINUS_32, Taus};
+use crate::map::Map;
+use crate::rng::{TWO_POW_MINUS_32, Taus, Taus88};
 use crate::spec::Direction;
 use units::Ddir;
 
@@ -70,22 +71,12 @@ impl Requests {
             };
             let d = ddir.index();
             let size = &self.sizes[d];
-            let mut block = (f64::from(taus.draw()) * scale[d]) as i64 as u64;
-            if MAPPED
-                && let Some(map) = &mut file.map
-                && map.is_set(block)
-            {
-                let mut free = map.next_free(block);
-                if free.is_none() && self.spec.time_based {
-                    map.reset();
-                    free = Some((f64::from(taus.draw()) * scale[d]) as i64 as u64);
-                }
-                let Some(free) = free else {
-                    used_up = true;
-                    break;
-                };
-                block = free;
-            }
+            let map = if MAPPED { file.map.as_mut() } else { None };
+            let again = self.spec.time_based;
+            let Some(block) = draw(&mut taus, scale[d], map, again) else {
+                used_up = true;
+                break;
+            };
             let offset = block * size.min + base;
             let mut len = size.min;
             if SIZED {
@@ -166,4 +157,20 @@ impl Requests {
         self.progress.pass_bytes += bytes * made as u64;
         made
     }
+}
+
+/// A uniform block: the one drawn, or the next free one. `None` where all are taken, unless
+/// the map starts over.
+#[inline(always)]
+fn draw(taus: &mut Taus88, scale: f64, map: Option<&mut Map>, again: bool) -> Option<u64> {
+    let block = (f64::from(taus.draw()) * scale) as i64 as u64;
+    let Some(map) = map.filter(|map| map.is_set(block)) else {
+        return Some(block);
+    };
+    map.next_free(block).or_else(|| {
+        again.then(|| {
+            map.reset();
+            (f64::from(taus.draw()) * scale) as i64 as u64
+        })
+    })
 }
