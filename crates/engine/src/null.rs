@@ -13,10 +13,12 @@ use sys::pages::Pool;
 pub struct Null {
     pool: Pool,
     inline: bool,
-    depth: usize,
-    staged: Vec<(u32, i32)>,
-    /// Committed; `ready[next..]` has not been handed out.
-    ready: Vec<(u32, i32)>,
+    /// Slots and results of requests queued since the last commit; `staged_n` of them.
+    staged: Box<[(u32, i32)]>,
+    staged_n: usize,
+    /// The committed batch, `ready_n` of them; those from `next` on have not been handed out.
+    ready: Box<[(u32, i32)]>,
+    ready_n: usize,
     next: usize,
 }
 
@@ -37,9 +39,10 @@ impl Engine for Null {
         Ok(Null {
             pool: setup.pool,
             inline: depth == 1,
-            depth,
-            staged: Vec::with_capacity(depth),
-            ready: Vec::with_capacity(depth),
+            staged: vec![(0, 0); depth].into(),
+            staged_n: 0,
+            ready: vec![(0, 0); depth].into(),
+            ready_n: 0,
             next: 0,
         })
     }
@@ -50,22 +53,25 @@ impl Engine for Null {
         if self.inline {
             return Queued::Done(result);
         }
-        if self.next < self.ready.len() || self.staged.len() == self.depth {
-            return Queued::Full;
+        match self.staged.get_mut(self.staged_n) {
+            Some(entry) if self.next == self.ready_n => {
+                *entry = (io.slot, result);
+                self.staged_n += 1;
+                Queued::Staged
+            }
+            _ => Queued::Full,
         }
-        self.staged.push((io.slot, result));
-        Queued::Staged
     }
 
     #[inline]
     fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        if self.next < self.ready.len() {
+        if self.next < self.ready_n {
             return Ok(0);
         }
-        self.ready.clear();
-        self.next = 0;
         std::mem::swap(&mut self.staged, &mut self.ready);
-        Ok(self.ready.len() as u32)
+        self.ready_n = std::mem::take(&mut self.staged_n);
+        self.next = 0;
+        Ok(self.ready_n as u32)
     }
 
     #[inline]
@@ -75,7 +81,7 @@ impl Engine for Null {
 
     #[inline]
     fn reap(&mut self, max: u32, mut done: impl FnMut(u32, i32)) -> u32 {
-        let end = self.ready.len().min(self.next.saturating_add(max as usize));
+        let end = self.ready_n.min(self.next.saturating_add(max as usize));
         for &(slot, result) in &self.ready[self.next..end] {
             done(slot, result);
         }

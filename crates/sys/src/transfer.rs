@@ -12,6 +12,7 @@ use crate::pages::Pool;
 use rustix::fs::SeekFrom;
 use rustix::io::ReadWriteFlags;
 use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// `RWF_HIPRI`: poll for the completion.
@@ -130,20 +131,17 @@ fn with_iovecs(
     parts: &[Part],
     call: impl FnOnce(*const libc::iovec, libc::c_int) -> isize,
 ) -> i32 {
-    let none = libc::iovec {
-        iov_base: std::ptr::null_mut(),
-        iov_len: 0,
-    };
-    let mut iovecs = [none; MOST_PARTS];
+    // Left uninitialised beyond the parts: clearing 16 KiB would cost more than the call.
+    let mut iovecs = [const { MaybeUninit::<libc::iovec>::uninit() }; MOST_PARTS];
     let used = &mut iovecs[..parts.len()];
     for (iovec, part) in used.iter_mut().zip(parts) {
         let base = pool.part_address(part.slot, part.at, part.len);
-        *iovec = libc::iovec {
+        iovec.write(libc::iovec {
             iov_base: base.as_ptr().cast(),
             iov_len: part.len as usize,
-        };
+        });
     }
-    match call(used.as_ptr(), parts.len() as libc::c_int) {
+    match call(used.as_ptr().cast(), parts.len() as libc::c_int) {
         -1 => -std::io::Error::last_os_error()
             .raw_os_error()
             .unwrap_or(libc::EIO),

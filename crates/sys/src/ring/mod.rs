@@ -158,7 +158,7 @@ impl Ring {
     ///
     /// Panics if the slot or file does not exist, the slot has a request already, or the range
     /// leaves the slot.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, slot: u32, op: Op, punt: bool) {
         assert!(
             !self.busy[slot as usize],
@@ -181,7 +181,7 @@ impl Ring {
         self.staged += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, slot: u32, span: Span) -> squeue::Entry {
         let Span {
             file,
@@ -214,7 +214,7 @@ impl Ring {
         entry.flags(self.file_flags)
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, slot: u32, span: Span) -> squeue::Entry {
         let Span {
             file,
