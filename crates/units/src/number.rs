@@ -265,6 +265,22 @@ fn time_factor(suffix: &str, unit: TimeUnit) -> Option<u128> {
     Some(ns)
 }
 
+/// Nanoseconds that fio makes of digits and what stands directly behind them. It knows the
+/// short units only, and reads options in milliseconds as plain numbers with size suffixes.
+fn fio_span(digits: u128, suffix: &str, unit: TimeUnit) -> u128 {
+    let suffix = suffix.to_ascii_lowercase();
+    let factor = match (unit, suffix.as_str()) {
+        (TimeUnit::Millis, suffix) => {
+            u128::from(unit.ns()) * size_factor(suffix, KbBase::Binary).unwrap_or(1)
+        }
+        (_, "us" | "usec" | "ms" | "msec" | "s" | "m" | "h" | "d") => {
+            time_factor(&suffix, unit).unwrap_or(1)
+        }
+        _ => u128::from(unit.ns()),
+    };
+    digits.saturating_mul(factor)
+}
+
 /// Reads a time whose unit is `unit` when the text names none.
 pub fn span(text: &str, unit: TimeUnit) -> Result<Scanned<Span>, NumberError> {
     let trimmed = text.trim();
@@ -292,11 +308,12 @@ pub fn span(text: &str, unit: TimeUnit) -> Result<Scanned<Span>, NumberError> {
     })?;
     let (value, _) = scale(&m, factor, trimmed)?;
     let ns = u64::try_from(value).map_err(|_| NumberError::TooLarge(trimmed.to_string()))?;
-    let plain = trimmed.len() == text.len() && m.rest.starts_with(suffix);
-    let exact = m.decimals == 0 && m.fio == m.digits;
     let span = Span::from_ns(ns);
-    let note = (!(plain && exact))
-        .then(|| format!("`{text}` is read as {span} (fio drops what follows the digits)"));
+    let fio = fio_span(m.fio, first_unit(text), unit);
+    let note = (fio != u128::from(ns)).then(|| {
+        let fio = Span::from_ns(u64::try_from(fio).unwrap_or(u64::MAX));
+        format!("`{text}` is read as {span} (fio reads {fio})")
+    });
     Ok(Scanned { value: span, note })
 }
 
@@ -400,6 +417,17 @@ mod tests {
         let half = span("1.5s", TimeUnit::Seconds).unwrap();
         assert_eq!((half.value.ms(), half.note.is_some()), (1500, true));
         assert!(span(" 5m", TimeUnit::Seconds).unwrap().note.is_some());
+        for text in ["5min", "1day", "5sec", "0x10s"] {
+            assert!(
+                span(text, TimeUnit::Micros).unwrap().note.is_some(),
+                "{text}"
+            );
+        }
+        let note = span("5min", TimeUnit::Micros).unwrap().note.unwrap();
+        assert_eq!(note, "`5min` is read as 300s (fio reads 5us)");
+        let note = span("1m", TimeUnit::Millis).unwrap().note.unwrap();
+        assert_eq!(note, "`1m` is read as 60s (fio reads 1048576ms)");
+        assert_eq!(span("500", TimeUnit::Millis).unwrap().note, None);
         for text in ["", "s", "5x", "-5", "5 5", "1000000000000d"] {
             assert!(span(text, TimeUnit::Seconds).is_err(), "{text}");
         }

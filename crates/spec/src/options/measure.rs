@@ -48,23 +48,23 @@ option::options! {
         /// Log IOPS to `<prefix>_iops.N.log`.
         write_iops_log: Option<String>, bare_text();
         /// Log completion latency histograms to `<prefix>_clat_hist.N.log`.
-        write_hist_log: Option<String>, bare_text(), later("histogram logs");
+        write_hist_log: Option<String>, bare_text();
         /// Log one row per window of this length; 0 logs every request.
         log_avg_msec: Span = "0", millis();
         /// Window of the histogram log.
-        log_hist_msec: Span = "0", millis(), later("histogram logs");
+        log_hist_msec: Span = "0", millis();
         /// Sum 2^N neighbouring bins of the histogram log.
-        log_hist_coarseness: u32 = "0", range(0, 6), later("histogram logs");
+        log_hist_coarseness: u32 = "0", range(0, 6);
         /// What a row tells of its window.
         log_window_value: LogValue = "avg", aliases(&["log_max_value"]);
         /// Add the offset to each row.
         log_offset: bool = "0";
         /// Add the I/O priority to each row.
-        log_prio: bool = "0", later("priorities in logs");
+        log_prio: bool = "0";
         /// Add the issue time to each row.
-        log_issue_time: bool = "0", later("issue times in logs");
+        log_issue_time: bool = "0";
         /// Rows to reserve memory for.
-        log_entries: u32 = "1024", range(1024, 1_048_576), later("preallocated logs");
+        log_entries: u32 = "1024", range(1024, 1_048_576);
         /// Compress logs in pieces of this size.
         log_compression: Option<u32>, range(1024, 536_870_912), bytes(), later("compressed logs");
         /// CPUs that compress.
@@ -72,9 +72,9 @@ option::options! {
         /// Keep the logs compressed.
         log_store_compressed: bool = "0", parent("log_compression"), later("compressed logs");
         /// Absolute times in logs, by `log_alternate_epoch_clock_id`.
-        log_alternate_epoch: bool = "0", later("absolute times in logs");
+        log_alternate_epoch: bool = "0";
         /// Wall clock times in logs.
-        log_unix_epoch: bool = "0", later("absolute times in logs");
+        log_unix_epoch: bool = "0";
         /// Clock of absolute times in logs.
         log_alternate_epoch_clock_id: u32 = "0", refused("absolute times by another clock");
         /// One log per clone, numbered; 0 puts all clones into one file.

@@ -7,7 +7,7 @@ option::options! {
     /// Recording and replay
     pub struct Replay {
         /// Record the issued requests to this file.
-        write_iolog: Option<String>, later("recording requests");
+        write_iolog: Option<String>;
         /// Replay the requests of these files, one per clone.
         read_iolog: Option<Names>, later("replay");
         /// Read the log in pieces instead of at once.

@@ -193,7 +193,7 @@ fn accepted_and_refused_values() {
             .set(name, Some(value))
             .expect("a known option")
     };
-    let all: Vec<String> = both
+    let all: Vec<String> = BOTH
         .iter()
         .map(|(name, value)| format!("--{name}={value}"))
         .collect();
