@@ -3,6 +3,22 @@
 //!
 //! Each module's header states the invariant its unsafe blocks rest on. Errors are
 //! `std::io::Error` with the kernel's errno, so that callers can print and compare them.
+//!
+//! ```
+//! use sys::clock::{Clock, Monotonic};
+//! use sys::file::{File, Open};
+//! use sys::pages::{Kind, Pool};
+//!
+//! let mut pool = Pool::new(1, 4096, 4096, &Kind::Anonymous, false)?;
+//! pool.slot_mut(0).fill(1);
+//! let zeroes = File::open("/dev/zero".as_ref(), Open { read: true, ..Open::default() })?;
+//! let start = Monotonic.now();
+//! assert_eq!(sys::transfer::pread(&zeroes, pool.slot_mut(0), 0), 4096);
+//! let latency_ns = Monotonic.ns(Monotonic.now() - start);
+//! assert!(pool.slot(0).iter().all(|&byte| byte == 0));
+//! # let _ = latency_ns;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 #![allow(unsafe_code)]
 
 pub mod aio;
