@@ -14,13 +14,7 @@ const NEWER_KEYS: [&str; 7] = [
 ];
 
 /// Job fields whose values, not only types, are fixed by the command line.
-const FIXED_VALUES: [&str; 5] = [
-    "jobname",
-    "groupid",
-    "error",
-    "job options",
-    "latency_depth",
-];
+const FIXED_VALUES: [&str; 4] = ["jobname", "groupid", "error", "latency_depth"];
 
 /// One line per key, in order: `jobs[].read.iops: float`.
 pub fn shape(document: &Value) -> Vec<String> {
@@ -42,7 +36,9 @@ fn walk(path: &str, value: &Value, out: &mut Vec<String>) {
                 return;
             }
             for (key, inner) in map {
-                if !NEWER_KEYS.contains(&key.as_str()) {
+                // The words a job was given are compared by value below.
+                let given = matches!(key.as_str(), "job options" | "global options");
+                if !given && !NEWER_KEYS.contains(&key.as_str()) {
                     walk(&format!("{path}.{key}"), inner, out);
                 }
             }
@@ -83,14 +79,29 @@ pub fn differences(expected: &Value, found: &Value) -> Vec<String> {
                 ));
             }
         }
-    }
-    if expected["global options"] != found["global options"] {
-        out.push(format!(
-            "global options: fio {} here {}",
-            expected["global options"], found["global options"]
+        let key = "job options";
+        out.extend(option_differences(
+            &format!("jobs[{index}].{key}"),
+            &a[key],
+            &b[key],
         ));
     }
+    let at = "global options";
+    out.extend(option_differences(at, &expected[at], &found[at]));
     out
+}
+
+/// Options as they were given. fio 3.33 leaves out those without a value, newer ones say `""`.
+fn option_differences(at: &str, expected: &Value, found: &Value) -> Option<String> {
+    let valued = |options: &Value| -> Vec<(String, Value)> {
+        let all = options.as_object().into_iter().flatten();
+        let given = all.filter(|(_, value)| *value != "");
+        given
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    };
+    let same = valued(expected) == valued(found) && (expected.is_null() || !found.is_null());
+    (!same).then(|| format!("{at}: fio {expected} here {found}"))
 }
 
 /// Compares two lists of facts, first as sets, then by order.
