@@ -91,7 +91,13 @@ impl Personality<'_> {
         if let Err(code) = self.lay_out(&session, &signals.cancel) {
             return code;
         }
-        let crew = Crew::new();
+        let mut crew = Crew::new();
+        if let Some(prefix) = &self.switches.bandwidth_log {
+            crew = match crew.with_bandwidth_log(prefix, &session.plan) {
+                Ok(crew) => crew,
+                Err(failure) => return self.refuse(&failure.message),
+            };
+        }
         signals.attach(crew.remote());
         let disks = session.watch_disks();
         let intervals = self.intervals();
