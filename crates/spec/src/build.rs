@@ -177,6 +177,8 @@ impl<'a> Builder<'a> {
     fn inherit(&self) -> Draft {
         let mut draft = self.defaults.clone();
         draft.given.clear();
+        // A global section cannot name the jobs below it.
+        draft.options.identity.name = None;
         draft
             .engine
             .iter_mut()

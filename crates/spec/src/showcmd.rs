@@ -25,7 +25,7 @@ pub(crate) fn line(source: &Source, jobs: &[Job]) -> Option<String> {
         if !fresh.is_empty() && words.len() > 1 {
             words.push("--name=global".to_string());
         }
-        words.extend(fresh.iter().map(word));
+        words.extend(fresh.iter().filter(|(name, _)| name != "name").map(word));
         globals = &job.global_given;
         // A section that renames itself is known by that name from here on.
         let name = job.given.iter().rev().find(|(name, _)| name == "name");

@@ -129,6 +129,14 @@ fn a_section_may_rename_itself_and_sorts_its_units_first() {
 }
 
 #[test]
+fn a_global_name_names_no_job() {
+    let spec = file("[global]\nname=all\nbs=1k\n[one]\n[two]\nname=own\n");
+    let names: Vec<&str> = spec.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["one", "own"]);
+    assert_eq!(spec.command_lines, ["fio --bs=1k --name=one --name=own"]);
+}
+
+#[test]
 fn blanks_and_fractions_are_read_as_meant_with_a_note() {
     let spec = file("[j]\nbs = 8k\nrw = randread\nsize=1.5k\nruntime = 5m\n");
     let o = &spec.jobs[0].options;
