@@ -12,7 +12,8 @@ option::options! {
         /// for reads only.
         bs: PerDdir<u64> = "4096", aliases(&["blocksize"]), at_least(1), bytes(), parent("rw");
         /// Bytes per request as a range, by direction; multiples of the lower bound.
-        bsrange: PerDdir<Option<Range<u64>>>, aliases(&["blocksize_range"]), at_least(1), parent("rw");
+        bsrange: PerDdir<Option<Range<u64>>>, aliases(&["blocksize_range"]), at_least(1),
+            parent("rw");
         /// Weighted block sizes, `size/percent:size/percent`, by direction.
         ///
         /// Entries without a percentage share what the others leave.

@@ -14,7 +14,8 @@ option::options! {
         /// Compressibility of written data in percent.
         buffer_compress_percentage: Option<u32>, range(0, 100), later("compressible data");
         /// Bytes of the unit that is partly compressible.
-        buffer_compress_chunk: u32 = "512", bytes(), parent("buffer_compress_percentage"), later("compressible data");
+        buffer_compress_chunk: u32 = "512", bytes(), parent("buffer_compress_percentage"),
+            later("compressible data");
         /// Fixed content: 0xHEX, a number, "text", 'file', in any order.
         buffer_pattern: Pattern;
         /// Percentage of writes that repeat earlier data.
@@ -22,7 +23,8 @@ option::options! {
         /// How repeated buffers are chosen.
         dedupe_mode: DedupeMode = "repeat", parent("dedupe_percentage"), later("deduplicable data");
         /// Size of the working set in percent of the file.
-        dedupe_working_set_percentage: u32 = "5", range(0, 100), parent("dedupe_percentage"), later("deduplicable data");
+        dedupe_working_set_percentage: u32 = "5", range(0, 100), parent("dedupe_percentage"),
+            later("deduplicable data");
         /// Share one working set between all jobs that ask for it.
         dedupe_global: bool = "0", later("deduplicable data");
         /// Where the buffers live.

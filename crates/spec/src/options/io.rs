@@ -45,7 +45,8 @@ option::options! {
         /// Percentage of a random job's requests that are random, by direction.
         percentage_random: PerDdir<u32> = "100", range(0, 100);
         /// Percentage of a random job's requests that are sequential.
-        percentage_sequential: Option<u32>, hidden(), refused("fio removed it; use percentage_random");
+        percentage_sequential: Option<u32>, hidden(),
+            refused("fio removed it; use percentage_random");
         /// How random offsets are spread over the file.
         ///
         /// Any but `random` turns the random map off.
@@ -73,11 +74,13 @@ option::options! {
         /// Percentage of verified blocks to trim.
         trim_percentage: u32 = "0", range(0, 100), later("trims between verified writes");
         /// Expect trimmed blocks to read as zeroes.
-        trim_verify_zero: bool = "1", parent("trim_percentage"), later("trims between verified writes");
+        trim_verify_zero: bool = "1", parent("trim_percentage"),
+            later("trims between verified writes");
         /// Trim after this many written blocks.
         trim_backlog: u64 = "0", parent("trim_percentage"), later("trims between verified writes");
         /// Blocks per batch of trims.
-        trim_backlog_batch: u32 = "0", parent("trim_percentage"), later("trims between verified writes");
+        trim_backlog_batch: u32 = "0", parent("trim_percentage"),
+            later("trims between verified writes");
         /// Ranges per trim command.
         num_range: u32 = "1", range(1, 256), refused("needs NVMe passthrough");
     }

@@ -16,7 +16,8 @@ option::options! {
         /// Percentiles to report, up to twenty, separated by `:`.
         ///
         /// Reports print as many decimals as the longest has.
-        percentile_list: Floats = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99", within(0.0, 100.0);
+        percentile_list: Floats = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99",
+            within(0.0, 100.0);
         /// Measure no total latency.
         disable_lat: bool = "0", parent("gtod_reduce");
         /// Measure no completion latency.

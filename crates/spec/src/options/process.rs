@@ -35,7 +35,8 @@ option::options! {
         /// I/O priority class: 1 real time, 2 best effort, 3 idle.
         prioclass: Option<u32>, range(0, 3);
         /// I/O priority hint.
-        priohint: Option<u32>, range(0, 1023), refused("needs a device with command duration limits");
+        priohint: Option<u32>, range(0, 1023),
+            refused("needs a device with command duration limits");
         /// CPUs that may be used, as a bit mask.
         cpumask: Option<u64>;
         /// CPUs that may be used, as a list.
@@ -47,11 +48,14 @@ option::options! {
         /// Where memory comes from: default, local, prefer:node, bind:nodes, interleave.
         numa_mem_policy: MemPolicy;
         /// Control group to run in.
-        cgroup: Option<String>, refused("control groups of version 1 are gone from current systems");
+        cgroup: Option<String>,
+            refused("control groups of version 1 are gone from current systems");
         /// Weight of the control group.
-        cgroup_weight: Option<u32>, range(100, 1000), parent("cgroup"), refused("control groups of version 1 are gone from current systems");
+        cgroup_weight: Option<u32>, range(100, 1000), parent("cgroup"),
+            refused("control groups of version 1 are gone from current systems");
         /// Keep the control group.
-        cgroup_nodelete: bool = "0", parent("cgroup"), refused("control groups of version 1 are gone from current systems");
+        cgroup_nodelete: bool = "0", parent("cgroup"),
+            refused("control groups of version 1 are gone from current systems");
         /// User to become before the work.
         uid: Option<u32>;
         /// Group to become before the work.

@@ -14,7 +14,8 @@ option::options! {
         /// Requests to collect before a submission; 0 means `iodepth`.
         iodepth_batch: u32 = "1", aliases(&["iodepth_batch_submit"]), parent("iodepth");
         /// Fewest completions to wait for; 0 polls.
-        iodepth_batch_complete_min: u32 = "1", aliases(&["iodepth_batch_complete"]), parent("iodepth");
+        iodepth_batch_complete_min: u32 = "1", aliases(&["iodepth_batch_complete"]),
+            parent("iodepth");
         /// Most completions to take at once; as the minimum by default.
         iodepth_batch_complete_max: Option<u32>, parent("iodepth");
         /// Refill the queue when it has drained to this depth; `iodepth` by default.

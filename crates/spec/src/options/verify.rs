@@ -11,7 +11,7 @@ option::options! {
         /// Read back and check after writing.
         do_verify: bool = "1", parent("verify");
         /// Check what an earlier run wrote, without writing.
-        verify_only: bool, bare(), parent("verify"), later("checking an earlier run");
+        verify_only: bool, bare(), parent("verify");
         /// Position of the header within the block.
         verify_offset: u32 = "0", bytes(), parent("verify");
         /// Bytes that one header covers; the block size by default.
@@ -19,9 +19,11 @@ option::options! {
         /// Content to verify: 0xHEX, a number, "text", 'file', %o for the offset.
         verify_pattern: Pattern, parent("verify");
         /// Repeat the pattern anew every so many bytes.
-        verify_pattern_interval: u32 = "0", bytes(), parent("verify_pattern"), refused("patterns restarted within a block");
+        verify_pattern_interval: u32 = "0", bytes(), parent("verify_pattern"),
+            refused("patterns restarted within a block");
         /// Which writes an offline check covers.
-        verify_policy: VerifyPolicy = "completed", parent("verify"), refused("offline verification scopes");
+        verify_policy: VerifyPolicy = "completed", parent("verify"),
+            refused("offline verification scopes");
         /// Stop at the first mismatch.
         verify_fatal: bool = "0", parent("verify");
         /// Save the expected and the received block to files on a mismatch.
@@ -29,11 +31,12 @@ option::options! {
         /// Threads that check.
         verify_async: u32 = "0", parent("verify"), later("checking in other threads");
         /// CPUs of the checking threads.
-        verify_async_cpus: Option<IdList>, parent("verify_async"), later("checking in other threads");
+        verify_async_cpus: Option<IdList>, parent("verify_async"),
+            later("checking in other threads");
         /// Check after every so many written blocks.
-        verify_backlog: u64 = "0", parent("verify"), later("checking while writing");
+        verify_backlog: u64 = "0", parent("verify");
         /// Blocks per batch of checks.
-        verify_backlog_batch: u32 = "0", parent("verify"), later("checking while writing");
+        verify_backlog_batch: u32 = "0", parent("verify");
         /// Save what was written when a run is interrupted.
         verify_state_save: bool = "1", parent("verify"), later("saved verify state");
         /// Stop checking where the saved state ends.
@@ -41,9 +44,9 @@ option::options! {
         /// Generate the sequence again instead of keeping it.
         experimental_verify: bool = "0", parent("verify"), later("verification without a record");
         /// Check the write counter in the header.
-        verify_write_sequence: bool = "1", parent("verify"), later("unchecked header fields");
+        verify_write_sequence: bool = "1", parent("verify");
         /// Check the seed in the header.
-        verify_header_seed: bool = "1", parent("verify"), later("unchecked header fields");
+        verify_header_seed: bool = "1", parent("verify");
         /// Sort the record of writes.
         verifysort: Option<String>, hidden(), obsolete("fio ignores it as well");
         /// Entries of the record to sort.

@@ -36,9 +36,11 @@ option::options! {
         /// Use NVMe flexible data placement.
         fdp: bool = "0", refused("NVMe data placement");
         /// Data placement protocol.
-        dataplacement: Placement = "none", aliases(&["data_placement"]), refused("NVMe data placement");
+        dataplacement: Placement = "none", aliases(&["data_placement"]),
+            refused("NVMe data placement");
         /// How the next placement identifier is chosen.
-        plid_select: PlacementPick = "roundrobin", aliases(&["fdp_pli_select"]), refused("NVMe data placement");
+        plid_select: PlacementPick = "roundrobin", aliases(&["fdp_pli_select"]),
+            refused("NVMe data placement");
         /// Placement identifiers to use.
         plids: Option<IdList>, aliases(&["fdp_pli"]), refused("NVMe data placement");
         /// File that maps address ranges to placement identifiers.

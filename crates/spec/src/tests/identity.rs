@@ -4,6 +4,7 @@ use super::ENGINES;
 use crate::options::Options;
 use crate::parse;
 use crate::testing::FakeWorld;
+use option::ValueError::{NotYet, Refused};
 use option::{Def, Kind, State};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -163,7 +164,7 @@ proptest! {
             let mut options = Options::default();
             for (name, text) in &said {
                 if let Some(Err(error)) = options.set(name, Some(text)) {
-                    let lone = matches!(error, option::ValueError::NotYet(_) | option::ValueError::Refused(_));
+                    let lone = matches!(error, NotYet(_) | Refused(_));
                     prop_assert!(lone, "{name}={text}: {error}");
                 }
             }

@@ -59,13 +59,15 @@ fn values_that_cannot_be() {
     wrong(
         "--name=a --bs=4q",
         &format!(
-            "{at}: bs=4q: `q` in `4q` is not a unit; sizes end in k, m, g, t or p (optionally followed by b, i or ib)"
+            "{at}: bs=4q: `q` in `4q` is not a unit; sizes end in k, m, g, t or p (optionally \
+             followed by b, i or ib)"
         ),
     );
     wrong(
         "--name=a --bs=4kfoo",
         &format!(
-            "{at}: bs=4kfoo: `kfoo` in `4kfoo` is not a unit; sizes end in k, m, g, t or p (optionally followed by b, i or ib)"
+            "{at}: bs=4kfoo: `kfoo` in `4kfoo` is not a unit; sizes end in k, m, g, t or p \
+             (optionally followed by b, i or ib)"
         ),
     );
     wrong(
@@ -91,7 +93,8 @@ fn values_that_cannot_be() {
     wrong(
         "--name=a --rw=randreed",
         &format!(
-            "{at}: rw=randreed: `randreed` is not one of read, write, trim, randread, randwrite, randtrim, rw, randrw, trimwrite, randtrimwrite; did you mean `randread`?"
+            "{at}: rw=randreed: `randreed` is not one of read, write, trim, randread, \
+             randwrite, randtrim, rw, randrw, trimwrite, randtrimwrite; did you mean `randread`?"
         ),
     );
     wrong(
@@ -121,7 +124,8 @@ fn what_is_not_built_is_refused_by_name() {
     wrong(
         "--name=a --cgroup=x",
         &format!(
-            "{at}: cgroup=x: not supported (control groups of version 1 are gone from current systems)"
+            "{at}: cgroup=x: not supported (control groups of version 1 are gone from current \
+             systems)"
         ),
     );
     wrong(
