@@ -21,10 +21,19 @@ pub fn evaluate<F>(text: &str, number: F) -> Result<f64, NumberError>
 where
     F: Fn(&str) -> Result<f64, NumberError>,
 {
-    let mut parser = Parser { text, rest: text, depth: 0, number };
+    let mut parser = Parser {
+        text,
+        rest: text,
+        depth: 0,
+        number,
+    };
     let value = parser.sum()?;
     parser.skip();
-    if parser.rest.is_empty() && value.is_finite() { Ok(value) } else { Err(parser.wrong()) }
+    if parser.rest.is_empty() && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(parser.wrong())
+    }
 }
 
 /// True when `text` is made of operators, parentheses and numbers only, with at least one
@@ -56,7 +65,11 @@ impl<F: Fn(&str) -> Result<f64, NumberError>> Parser<'_, F> {
         let mut value = self.product()?;
         while let Some(operator) = self.take(&['+', '-']) {
             let right = self.product()?;
-            value = if operator == '+' { value + right } else { value - right };
+            value = if operator == '+' {
+                value + right
+            } else {
+                value - right
+            };
         }
         Ok(value)
     }
@@ -126,7 +139,8 @@ mod tests {
 
     fn calc(text: &str) -> Option<f64> {
         evaluate(text, |word| {
-            word.parse().map_err(|_| NumberError::NotANumber(word.to_string()))
+            word.parse()
+                .map_err(|_| NumberError::NotANumber(word.to_string()))
         })
         .ok()
     }
@@ -145,7 +159,10 @@ mod tests {
         for text in ["", "1+", "(1", "1)", "1//2", "1/0", "5%0", "1 2", "x"] {
             assert_eq!(calc(text), None, "{text}");
         }
-        assert_eq!(calc(&format!("{}1{}", "(".repeat(5000), ")".repeat(5000))), None);
+        assert_eq!(
+            calc(&format!("{}1{}", "(".repeat(5000), ")".repeat(5000))),
+            None
+        );
         assert_eq!(calc(&format!("{}1", "-".repeat(5000))), None);
     }
 
