@@ -150,7 +150,7 @@ impl Shrink {
             "size" | "filesize" | "io_size" => Some(&self.size),
             "runtime" => Some(&self.runtime),
             "ramp_time" | "startdelay" => Some("200ms"),
-            "offset_increment" => Some("4m"),
+            "offset_increment" => Some("1m"),
             _ => None,
         }
     }
