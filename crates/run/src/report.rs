@@ -96,7 +96,7 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
     }
     Direction {
         bytes,
-        issued: if sync { ios + odd.failed } else { stats.issued[ddir] },
+        issued: if sync { ios + odd.failed + odd.again } else { stats.issued[ddir] },
         ios,
         short: odd.short,
         dropped: 0,

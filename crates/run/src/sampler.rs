@@ -4,6 +4,10 @@ use crate::logs::{Kind, Pen, Record};
 use measure::Samples;
 use units::{Ddir, PerDdir};
 
+/// A sample may be this early: the last one of a run is due at its very end, and each one is
+/// taken a little late (fio's rule).
+const SLACK_NS: u64 = 1_000_000;
+
 /// Sampled rates of one worker.
 #[derive(Clone, Debug, Default)]
 pub struct Sampled {
@@ -26,7 +30,8 @@ impl Track {
     /// move gives no sample.
     fn sample(&mut self, now_ns: u64, counters: PerDdir<u64>) -> PerDdir<Option<u64>> {
         let spent_ms = now_ns.saturating_sub(self.last_ns) / 1_000_000;
-        if self.every_ns == 0 || now_ns < self.due_ns() || spent_ms == 0 {
+        let early = now_ns + SLACK_NS < self.due_ns();
+        if self.every_ns == 0 || early || spent_ms == 0 {
             return PerDdir::default();
         }
         self.last_ns = now_ns;
@@ -135,7 +140,7 @@ mod tests {
     #[test]
     fn rates_come_from_differences_and_silence_is_no_sample() {
         let mut sampler = Sampler::new(500 * MS, 500 * MS, 0);
-        sampler.tick(499 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
+        sampler.tick(498 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
         assert_eq!(sampler.sampled.bw[Ddir::Read].n, 0);
         sampler.tick(500 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
         sampler.tick(1000 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);

@@ -25,6 +25,8 @@ pub struct Odd {
     pub short: u64,
     /// I/Os that failed.
     pub failed: u64,
+    /// Rests of short I/Os that were issued again.
+    pub again: u64,
 }
 
 /// All statistics of a worker.

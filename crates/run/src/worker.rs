@@ -200,7 +200,10 @@ fn prepare<E: Engine>(
         writes,
         random: worker.requests.direction.is_random(),
         min_len: targets::smallest_block(worker),
-        priority: 0,
+        priority: worker
+            .placement
+            .io_priority
+            .map_or(0, |(class, level)| sys::process::io_priority(class, level, 0)),
         sync_range_flags: worker.access.sync_range_flags,
     };
     let engine = E::start(setup).map_err(|error| {
@@ -248,6 +251,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         batch: Box::<Batch>::default(),
         filler,
         errors: &worker.errors,
+        direct: worker.access.direct,
         fill_device: worker.limits.fill_device,
         snapshot: &shared.snapshot,
         usage: before,

@@ -35,6 +35,8 @@ pub enum Exit {
 const ENOSPC: i32 = 28;
 /// errno of an exhausted quota, likewise.
 const EDQUOT: i32 = 122;
+/// errno of a request whose shape the device refuses.
+const EINVAL: i32 = 22;
 /// errno of a device that made no progress.
 pub(crate) const EIO: i32 = 5;
 
@@ -56,6 +58,8 @@ pub struct Work<'a, E, C> {
     pub filler: Option<Filler>,
     /// Which errors are survivable.
     pub errors: &'a ErrorPolicy,
+    /// Files are open for direct I/O.
+    pub direct: bool,
     /// ENOSPC is the normal end.
     pub fill_device: bool,
     /// Where a copy of the statistics goes when one is asked for.
@@ -217,7 +221,15 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         if ignored.contains(&errno) {
             return None;
         }
-        let failure = crate::failure::io_error(self.engine.files(), io, errno);
+        let mut failure = crate::failure::io_error(self.engine.files(), io, errno);
+        if errno == EINVAL
+            && self.direct
+            && let Some(file) = self.engine.files().get(usize::from(io.file))
+        {
+            let address = self.engine.slot(io.slot).as_ptr().addr() + io.at as usize;
+            let why = engine::direct::explain(file, io, address);
+            failure.message += &why.map_or_else(String::new, |why| format!(" ({why})"));
+        }
         if self.errors.survives(io.ddir) {
             if self.stats.errors == 0 {
                 self.stats.first_error = errno;

@@ -126,8 +126,9 @@ fn issue_and_reap<E: Engine, C: Clock, H: Hooks>(
         }
         let full = queue.free_n == 0 || (busy && queue.in_flight() > 0);
         if full || polling {
-            let least = queue.depth.batch_complete_min.min(queue.in_flight() as u32);
-            let least = if full { least.max(1) } else { least };
+            // A minimum of 0 waits for one all the same, as in fio; it only widens the choice
+            // of moments at which to reap.
+            let least = queue.depth.batch_complete_min.min(queue.in_flight() as u32).max(1);
             if let Some(exit) = reap_until_low(work, queue, hooks, least, full) {
                 return exit;
             }
@@ -370,7 +371,7 @@ fn reap_until_low<E: Engine, C: Clock, H: Hooks>(
     }
 }
 
-/// Takes at least `least` and at most `most` completions; 0 of both polls. One stamp for all.
+/// Takes at least `least` and at most `most` completions. One stamp for all.
 fn reap<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
     queue: &mut Queue,

@@ -101,9 +101,16 @@ fn unusual<E: Engine, C: Clock>(
     }
     let moved = result as u32;
     work.stats.odd[io.ddir].short += 1;
-    work.live.count(io.ddir, 1, u64::from(moved));
-    let ns = work.clock.ns(ticks);
-    work.stats.classes[io.ddir].clat.add(ns, 1);
     *io = io.rest(moved);
+    let size = work.engine.files().get(usize::from(io.file)).and_then(|file| file.size().ok());
+    if size == Some(io.offset) {
+        // The region ends inside the block: what there is, is the whole transfer.
+        work.live.count(io.ddir, 1, u64::from(moved));
+        let ns = work.clock.ns(ticks);
+        work.stats.classes[io.ddir].clat.add(ns, 1);
+        return Next::Over(None);
+    }
+    work.stats.odd[io.ddir].again += 1;
+    work.live.count(io.ddir, 0, u64::from(moved));
     Next::Again
 }
