@@ -2,6 +2,7 @@
 
 mod compare;
 mod invocations;
+mod logs;
 mod offsets;
 mod seeds;
 mod selftest;
