@@ -102,6 +102,8 @@ pub(crate) fn verify(job: &Job<'_>) -> Result<Option<Verify>, Fault> {
         offset: options.verify_offset,
         pattern: workload::Pattern::new(bytes, offsets),
         pattern_interval: options.verify_pattern_interval,
+        compress_percent: job.options.buffer.buffer_compress_percentage.unwrap_or(0),
+        fill_pattern: read_pattern(&job.options.buffer.buffer_pattern, "buffer_pattern")?.0,
         check_seed: options.verify_header_seed,
         check_sequence: options.verify_write_sequence,
         trim_zero: job.options.io.trim_verify_zero,
