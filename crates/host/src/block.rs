@@ -226,8 +226,16 @@ pub fn below_source(root: &Root, mount: &Mount) -> Vec<BlockDevice> {
     let Some(device) = BlockDevice::by_path(root, Path::new(&mount.source)) else {
         return Vec::new();
     };
-    let members = if mount.fs_type == "btrfs" { btrfs_members(root, &device.name) } else { vec![] };
-    if members.is_empty() { vec![device] } else { members }
+    let members = if mount.fs_type == "btrfs" {
+        btrfs_members(root, &device.name)
+    } else {
+        vec![]
+    };
+    if members.is_empty() {
+        vec![device]
+    } else {
+        members
+    }
 }
 
 fn btrfs_members(root: &Root, name: &str) -> Vec<BlockDevice> {

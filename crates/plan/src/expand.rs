@@ -8,7 +8,7 @@ use crate::model::{
     Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Target, Worker,
 };
 use crate::names::Naming;
-use crate::regions::{self, Ask, Regions};
+use crate::regions::{self, Ask, RegionError, Regions};
 use crate::targets::{self, Book};
 use crate::{place, record, requests};
 use engine::EngineKind;
@@ -143,6 +143,15 @@ impl Build<'_> {
             let text = "fadvise_hint=noreuse is not supported yet";
             faults.push(Fault::option("fadvise_hint", text));
         }
+        let measure = &options.measure;
+        if measure.log_issue_time && !(measure.write_lat_log.is_some() && measure.log_offset) {
+            let text = "log_issue_time=1 needs write_lat_log= and log_offset=1";
+            faults.push(Fault::option("log_issue_time", text));
+        }
+        if measure.write_hist_log.is_some() && measure.log_hist_msec.is_zero() {
+            let text = "write_hist_log= stays empty without log_hist_msec=";
+            self.plan.notes.push(format!("{}: {text}", said.name));
+        }
         if let Err(fault) = targets::check_directories(directories(options)) {
             faults.push(fault);
         }
@@ -264,12 +273,25 @@ impl Build<'_> {
         };
         let sizes = requests::file_sizes(job, parent.seed, number);
         let settled = regions::settle(&ask, &found, sizes)?;
-        let idle = settled
-            .regions
-            .iter()
-            .zip(names)
-            .filter(|(region, _)| region.length_bytes == 0);
-        for (_, name) in idle {
+        for (region, name) in settled.regions.iter().zip(names) {
+            if region.length_bytes > 0 {
+                continue;
+            }
+            // A job that only reads does not create files, and cannot open one that is missing.
+            if !job.modifies() && !self.book.exists(name) {
+                let path = name.clone();
+                return Err(match extent.filesize {
+                    None => RegionError::NoSize { path },
+                    Some(_) => {
+                        let what = format!("the size that filesize= gives {path}");
+                        RegionError::Block {
+                            bs: ask.grain,
+                            what,
+                        }
+                    }
+                }
+                .into());
+            }
             self.plan
                 .notes
                 .push(format!("{}: file {name} is empty and ignored", job.name));

@@ -16,7 +16,7 @@ pub mod model;
 mod names;
 mod place;
 mod record;
-pub mod regions;
+mod regions;
 mod requests;
 mod targets;
 
@@ -26,3 +26,4 @@ pub use model::{
     Access, Buffers, Depth, Description, Engine, ErrorPolicy, Lifecycle, Limits, Logs, Measured,
     Memory, Pace, Placement, Plan, Target, TargetKind, Think, Worker,
 };
+pub use regions::RegionError;

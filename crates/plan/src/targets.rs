@@ -66,6 +66,14 @@ impl<'f> Book<'f> {
         Ok(known.found.clone())
     }
 
+    /// Whether there is something at `name`, or an earlier worker's layout puts it there.
+    /// Engines without a disk need nothing there.
+    pub fn exists(&self, name: &str) -> bool {
+        self.known
+            .get(&identity(Path::new(name)))
+            .is_none_or(|known| known.exists)
+    }
+
     fn look(&mut self, name: &str) -> Result<&mut Known, Fault> {
         let key = identity(Path::new(name));
         if !self.known.contains_key(&key) {

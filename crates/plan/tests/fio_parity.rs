@@ -54,6 +54,8 @@ const LINES: &[&str] = &[
      --new_group --numjobs=2",
     "--directory=$DIR --name=a --size=64k --stonewall --name=b --size=64k --stonewall --name=c \
      --size=64k",
+    "--name=lay --filename=$DIR/x --size=1m --rw=write --name=b --stonewall \
+     --filename=$DIR/x:$DIR/y --rw=write",
     "--ioengine=null --name=a --size=1m --rw=randread --numjobs=2",
     "--ioengine=null --name=a --size=1m --nrfiles=3 --rw=randwrite --bs=8k",
     "--ioengine=null --name=a --size=1m --rw=rw --rwmixread=30",

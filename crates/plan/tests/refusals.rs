@@ -81,6 +81,11 @@ fn sizes() {
         "size=50% is a share of $DIR/a.0.0, which does not exist or is empty",
     );
     refused(
+        "--name=a --directory=$DIR --rw=read --bs=64k --size=415k --filesize=14k-233k \
+         --nrfiles=3",
+        "bs=65536 is larger than the size that filesize= gives $DIR/a.0.0",
+    );
+    refused(
         "--name=a --directory=$DIR --size=40k --nrfiles=20",
         "bs=4096 is larger than the 2048 bytes of each of 20 files",
     );
