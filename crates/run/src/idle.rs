@@ -8,9 +8,9 @@
 
 use result::CpuIdle;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,10 @@ impl IdleProfiler {
     /// of a second, so it belongs before the jobs start.
     pub fn start(mode: IdleMode) -> Result<IdleProfiler, IdleError> {
         let cpus = sys::process::affinity().map_err(IdleError::List)?;
-        let (stop, begin) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (stop, begin) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicBool::new(false)),
+        );
         let (sender, inbox) = channel();
         let mut threads = Vec::with_capacity(cpus.len());
         for (place, &cpu) in cpus.iter().enumerate() {
@@ -107,15 +110,24 @@ impl IdleProfiler {
         release(&begin, &threads);
         let started = Instant::now();
         let unit_us = calibrated?;
-        Ok(IdleProfiler { mode, stop, threads, unit_us, started })
+        Ok(IdleProfiler {
+            mode,
+            stop,
+            threads,
+            unit_us,
+            started,
+        })
     }
 
     /// Ends the measurement.
     pub fn stop(self) -> CpuIdle {
         self.stop.store(true, Relaxed);
         let spent = self.started.elapsed();
-        let units: Vec<f64> =
-            self.threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect();
+        let units: Vec<f64> = self
+            .threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_default())
+            .collect();
         summary(self.mode, &self.unit_us, &units, spent)
     }
 }
@@ -133,7 +145,12 @@ fn collect(inbox: &Receiver<Calibrated>, cpus: &[usize]) -> Result<Vec<f64>, Idl
     for (place, calibration) in inbox.iter().take(cpus.len()) {
         match calibration {
             Ok(us) => unit_us[place] = us,
-            Err(source) => failure = Some(IdleError::Place { cpu: cpus[place], source }),
+            Err(source) => {
+                failure = Some(IdleError::Place {
+                    cpu: cpus[place],
+                    source,
+                })
+            }
         }
     }
     failure.map_or(Ok(unit_us), Err)
@@ -145,7 +162,13 @@ fn summary(mode: IdleMode, unit_us: &[f64], units: &[f64], spent: Duration) -> C
     let mean_us = unit_us.iter().sum::<f64>() / n;
     let spread = unit_us.iter().map(|us| (us - mean_us).powi(2)).sum::<f64>();
     let spent_us = spent.as_secs_f64() * 1e6;
-    let percent = |units: &f64| if spent_us > 0.0 { units * mean_us / spent_us * 100.0 } else { 0.0 };
+    let percent = |units: &f64| {
+        if spent_us > 0.0 {
+            units * mean_us / spent_us * 100.0
+        } else {
+            0.0
+        }
+    };
     let cpus_percent: Vec<f64> = match mode {
         IdleMode::Calibrate => Vec::new(),
         IdleMode::System | IdleMode::PerCpu => units.iter().map(percent).collect(),
@@ -155,7 +178,11 @@ fn summary(mode: IdleMode, unit_us: &[f64], units: &[f64], spent: Duration) -> C
         system_percent: cpus_percent.iter().fold(0.0, |sum, percent| sum + percent) / n,
         cpus_percent,
         unit_mean_us: mean_us,
-        unit_stddev_us: if n > 1.0 { (spread / (n - 1.0)).sqrt() } else { 0.0 },
+        unit_stddev_us: if n > 1.0 {
+            (spread / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        },
     }
 }
 
@@ -223,8 +250,12 @@ fn calibrate(page: &mut [u8; UNIT_BYTES], never: &AtomicBool) -> f64 {
         }
         before.elapsed()
     };
-    let fastest = std::iter::repeat_with(timing).take(CALIBRATION_RUNS as usize).min();
-    fastest.map_or(0.0, |fastest| fastest.as_secs_f64() * 1e6 / f64::from(CALIBRATION_UNITS))
+    let fastest = std::iter::repeat_with(timing)
+        .take(CALIBRATION_RUNS as usize)
+        .min();
+    fastest.map_or(0.0, |fastest| {
+        fastest.as_secs_f64() * 1e6 / f64::from(CALIBRATION_UNITS)
+    })
 }
 
 #[cfg(test)]
@@ -250,7 +281,10 @@ mod tests {
     fn calibration_alone_measures_no_idleness() {
         let idle = IdleProfiler::start(IdleMode::Calibrate).unwrap().stop();
         assert!(idle.unit_mean_us > 0.0);
-        assert_eq!((idle.system_percent.to_bits(), idle.cpus_percent.len()), (0, 0));
+        assert_eq!(
+            (idle.system_percent.to_bits(), idle.cpus_percent.len()),
+            (0, 0)
+        );
         let lone = summary(IdleMode::System, &[3.0], &[1.0], Duration::from_micros(6));
         assert_eq!((lone.unit_stddev_us, lone.system_percent), (0.0, 50.0));
     }
@@ -260,8 +294,14 @@ mod tests {
         let profiler = IdleProfiler::start(IdleMode::PerCpu).unwrap();
         sys::clock::sleep_ns(20_000_000);
         let idle = profiler.stop();
-        assert_eq!(idle.cpus_percent.len(), sys::process::affinity().unwrap().len());
-        assert!(idle.cpus_percent.iter().all(|percent| *percent >= 0.0), "{idle:?}");
+        assert_eq!(
+            idle.cpus_percent.len(),
+            sys::process::affinity().unwrap().len()
+        );
+        assert!(
+            idle.cpus_percent.iter().all(|percent| *percent >= 0.0),
+            "{idle:?}"
+        );
     }
 
     #[test]

@@ -22,7 +22,10 @@ impl Aggregate {
     /// the workers.
     pub fn open(prefix: &str, workers: &[Worker]) -> Result<Aggregate, Failure> {
         let open = |ddir: Ddir| {
-            Sheet::open(Path::new(&format!("{prefix}-{}_bw.log", ddir.name())), false)
+            Sheet::open(
+                Path::new(&format!("{prefix}-{}_bw.log", ddir.name())),
+                false,
+            )
         };
         let windows = workers.iter().map(|worker| worker.measured.bw_window_ns);
         Ok(Aggregate {
@@ -30,7 +33,9 @@ impl Aggregate {
             every_ns: windows.max().unwrap_or(0).max(1_000_000),
             last_ns: 0,
             seen: PerDdir::default(),
-            unified: workers.iter().any(|w| w.reporting.unified != Unified::Separate),
+            unified: workers
+                .iter()
+                .any(|w| w.reporting.unified != Unified::Separate),
         })
     }
 
@@ -67,8 +72,12 @@ impl Aggregate {
 
     /// Writes what is left; the first failure.
     pub fn finish(self) -> Option<Failure> {
-        let failures: Vec<Failure> =
-            self.sheets.0.into_iter().filter_map(Sheet::finish).collect();
+        let failures: Vec<Failure> = self
+            .sheets
+            .0
+            .into_iter()
+            .filter_map(Sheet::finish)
+            .collect();
         failures.into_iter().next()
     }
 }

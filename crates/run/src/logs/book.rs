@@ -7,7 +7,7 @@ use crate::hot::Done;
 use crate::live::{Live, Phase};
 use crate::sampler::Sampled;
 use engine::Io;
-use plan::model::Worker;
+use plan::model::{Logs, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -32,6 +32,54 @@ struct Histograms {
     desk: usize,
     out: SyncSender<Message>,
     empties: Receiver<Bins>,
+}
+
+/// What a worker is to write down itself; rates of windows are the crew's.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The log options.
+    pub logs: &'a Logs,
+    /// Requests are stamped (no `gtod_reduce`).
+    pub stamped: bool,
+    /// Bandwidth, IOPS: to be logged for each request.
+    pub rated: (bool, bool),
+    /// Files of the recorded pattern.
+    pub files: usize,
+    /// There is a warm-up.
+    pub ramps: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// What the options of `worker` ask for.
+    pub fn of(worker: &'a Worker) -> Wanted<'a> {
+        let (logs, measured) = (&worker.logs, &worker.measured);
+        let stamped = !measured.reduced;
+        let each = stamped && logs.window_ns == 0;
+        Wanted {
+            logs,
+            stamped,
+            rated: (
+                each && logs.bw.is_some() && measured.samples,
+                each && logs.iops.is_some(),
+            ),
+            files: worker.targets.len(),
+            ramps: worker.limits.ramp_ns > 0,
+        }
+    }
+
+    /// Is there anything?
+    pub fn anything(&self) -> bool {
+        let logs = self.logs;
+        let latencies = [&logs.lat, &logs.clat, &logs.slat, &logs.hist];
+        logs.iolog.is_some()
+            || self.rated != (false, false)
+            || (self.stamped && latencies.into_iter().any(Option::is_some))
+    }
+
+    /// Is there a record for each request?
+    pub fn every_request(&self) -> bool {
+        self.logs.window_ns == 0 || self.logs.iolog.is_some()
+    }
 }
 
 /// The worker's half of its logs.
@@ -63,32 +111,21 @@ pub struct Book {
 }
 
 impl Book {
-    /// Does the worker itself have anything to write down? Rates of windows are the crew's.
-    pub fn wanted(worker: &Worker) -> bool {
-        let logs = &worker.logs;
-        let latencies = [&logs.lat, &logs.clat, &logs.slat, &logs.hist];
-        logs.iolog.is_some()
-            || (!worker.measured.reduced
-                && (latencies.into_iter().any(Option::is_some) || rated(worker) != (false, false)))
-    }
-
-    /// Is there a record for each request?
-    pub fn logs_every_request(worker: &Worker) -> bool {
-        worker.logs.window_ns == 0 || worker.logs.iolog.is_some()
-    }
-
     /// An empty book. `empties` holds the spare bins of the histogram log.
     pub fn new(
-        worker: &Worker,
+        wanted: &Wanted<'_>,
         (desk, out): (usize, SyncSender<Message>),
         pen: Pen,
         empties: Receiver<Bins>,
         epoch_ms: Arc<AtomicU64>,
     ) -> Book {
-        let logs = &worker.logs;
-        let stamped = !worker.measured.reduced;
+        let Wanted {
+            logs,
+            stamped,
+            rated,
+            ..
+        } = *wanted;
         let each = logs.window_ns == 0 && stamped;
-        let rated = rated(worker);
         let sums = |wanted: bool, kind| {
             let windows = PerDdir::splat(Window::default());
             (wanted && logs.window_ns > 0 && stamped).then_some(Sums { kind, windows })
@@ -112,10 +149,10 @@ impl Book {
                 out,
                 empties,
             }),
-            open: logs.iolog.as_ref().map(|_| vec![false; worker.targets.len()]),
+            open: logs.iolog.as_ref().map(|_| vec![false; wanted.files]),
             wall: logs.epoch,
             epoch_ms,
-            ramping: worker.limits.ramp_ns > 0,
+            ramping: wanted.ramps,
             zero: 0,
             pattern_zero: 0,
             sampled: Sampled::default(),
@@ -151,11 +188,19 @@ impl Book {
         let Some(open) = &mut self.open else { return };
         let time_ns = clock.ns(at.wrapping_sub(self.pattern_zero));
         let line = record(Kind::Taken, io.ddir, time_ns);
-        let line = Record { file: io.file, offset: io.offset, len: io.len, ..line };
+        let line = Record {
+            file: io.file,
+            offset: io.offset,
+            len: io.len,
+            ..line
+        };
         if let Some(open) = open.get_mut(usize::from(io.file))
             && !std::mem::replace(open, true)
         {
-            self.pen.put(Record { kind: Kind::Opened, ..line });
+            self.pen.put(Record {
+                kind: Kind::Opened,
+                ..line
+            });
         }
         self.pen.put(line);
     }
@@ -166,7 +211,10 @@ impl Book {
         for (file, open) in self.open.iter_mut().flatten().enumerate() {
             if std::mem::take(open) {
                 let line = record(Kind::Closed, Ddir::Read, time_ns);
-                self.pen.put(Record { file: file as u16, ..line });
+                self.pen.put(Record {
+                    file: file as u16,
+                    ..line
+                });
             }
         }
     }
@@ -182,12 +230,23 @@ impl Book {
         let slat_ns = clock.ns(issue.wrapping_sub(start));
         if self.each_issued {
             let row = record(Kind::Issued, io.ddir, time_ns);
-            self.pen.put(Record { a: slat_ns, offset: io.offset, len: io.len, ..row });
+            self.pen.put(Record {
+                a: slat_ns,
+                offset: io.offset,
+                len: io.len,
+                ..row
+            });
         }
         if let Some(slat) = &mut self.slat {
             let row = slat.windows[io.ddir].add(slat_ns, time_ns / MS, self.every_ms);
             if let Some(summary) = row {
-                self.pen.put(window(Kind::SlatWindow, io.ddir, time_ns, summary, self.log_max_only));
+                self.pen.put(window(
+                    Kind::SlatWindow,
+                    io.ddir,
+                    time_ns,
+                    summary,
+                    self.log_max_only,
+                ));
             }
         }
     }
@@ -205,7 +264,13 @@ impl Book {
         let len = done.io.len;
         if self.each_done {
             let row = record(Kind::Done, ddir, time_ns);
-            self.pen.put(Record { a: clat_ns, b: lat_ns, offset: done.io.offset, len, ..row });
+            self.pen.put(Record {
+                a: clat_ns,
+                b: lat_ns,
+                offset: done.io.offset,
+                len,
+                ..row
+            });
             if self.rated.0 {
                 self.sampled.bw[ddir].add(rate_of(len, clat_ns));
             }
@@ -218,7 +283,8 @@ impl Book {
             if let Some(sums) = sums
                 && let Some(row) = sums.windows[ddir].add(value, time_ms, self.every_ms)
             {
-                self.pen.put(window(sums.kind, ddir, time_ns, row, self.log_max_only));
+                self.pen
+                    .put(window(sums.kind, ddir, time_ns, row, self.log_max_only));
             }
         }
         if let Some(histograms) = &mut self.histograms
@@ -234,10 +300,14 @@ impl Book {
         let now = clock.now();
         if self.measures(live, now) {
             let time_ns = clock.ns(now.saturating_sub(self.zero));
-            for sums in [&mut self.clat, &mut self.slat, &mut self.lat].into_iter().flatten() {
+            for sums in [&mut self.clat, &mut self.slat, &mut self.lat]
+                .into_iter()
+                .flatten()
+            {
                 for ddir in Ddir::DATA {
                     if let Some(row) = sums.windows[ddir].take() {
-                        self.pen.put(window(sums.kind, ddir, time_ns, row, self.log_max_only));
+                        self.pen
+                            .put(window(sums.kind, ddir, time_ns, row, self.log_max_only));
                     }
                 }
             }
@@ -252,27 +322,273 @@ impl Histograms {
     /// those while the writer is behind.
     #[cold]
     fn hand_over(&mut self, ddir: Ddir, time_ms: u64, len: u32) {
-        let Ok(empty) = self.empties.recv() else { return };
+        let Ok(empty) = self.empties.recv() else {
+            return;
+        };
         let bins = std::mem::replace(&mut self.windows[ddir].bins, empty);
-        let row = BinsRow { time_ms, ddir, len, bins };
+        let row = BinsRow {
+            time_ms,
+            ddir,
+            len,
+            bins,
+        };
         // A writer that is gone is reported at the end of the run.
         drop(self.out.send(Message::Bins(self.desk, row)));
     }
 }
 
-/// Are bandwidth and IOPS logged per request?
-fn rated(worker: &Worker) -> (bool, bool) {
-    let logs = &worker.logs;
-    let each = logs.window_ns == 0 && !worker.measured.reduced;
-    (each && logs.bw.is_some() && worker.measured.samples, each && logs.iops.is_some())
-}
-
 fn record(kind: Kind, ddir: Ddir, time_ns: u64) -> Record {
-    Record { time_ns, ddir, kind, ..Record::default() }
+    Record {
+        time_ns,
+        ddir,
+        kind,
+        ..Record::default()
+    }
 }
 
 /// The record of a window: `a` is what its row shows first.
 fn window(kind: Kind, ddir: Ddir, time_ns: u64, row: Summary, max_only: bool) -> Record {
     let a = if max_only { row.max } else { row.mean };
-    Record { a, b: row.max, ..record(kind, ddir, time_ns) }
+    Record {
+        a,
+        b: row.max,
+        ..record(kind, ddir, time_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pen::Seat;
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::mpsc::sync_channel;
+    use sys::clock::Step;
+
+    /// Time stands still but for `advance`.
+    const CLOCK_STEP_NS: u64 = 0;
+
+    /// A book, and what its writer would receive.
+    fn book(logs: &Logs, ramps: bool) -> (Book, Receiver<Message>) {
+        let (out, inbox) = sync_channel(64);
+        let (pen, _home) = Pen::new((0, Seat::Worker), out.clone(), 2, 256);
+        let (spare, bins) = sync_channel(4);
+        for _ in 0..4 {
+            spare.send(super::super::window::no_bins()).unwrap();
+        }
+        let each = logs.window_ns == 0;
+        let rated = (each && logs.bw.is_some(), each && logs.iops.is_some());
+        let wanted = Wanted {
+            logs,
+            stamped: true,
+            rated,
+            files: 2,
+            ramps,
+        };
+        (
+            Book::new(&wanted, (0, out), pen, bins, Arc::default()),
+            inbox,
+        )
+    }
+
+    fn every_log() -> Logs {
+        let path = |name: &str| Some(PathBuf::from(name));
+        Logs {
+            bw: path("bw"),
+            iops: path("iops"),
+            lat: path("lat"),
+            slat: path("slat"),
+            clat: path("clat"),
+            log_mean: true,
+            ..Logs::default()
+        }
+    }
+
+    fn read(start: u64, issue: u64, end: u64) -> Done {
+        let io = Io::new(0, 1, Ddir::Read, 8192, 4096);
+        Done {
+            io,
+            start,
+            issue,
+            end,
+        }
+    }
+
+    fn records(inbox: &Receiver<Message>) -> Vec<Record> {
+        let chunks = inbox.try_iter().filter_map(|message| match message {
+            Message::Chunk(_, _, records) => Some(records),
+            _ => None,
+        });
+        chunks.flatten().collect()
+    }
+
+    #[test]
+    fn each_request_is_one_record_and_one_sample() {
+        let clock = Step::new(CLOCK_STEP_NS);
+        let (mut book, inbox) = book(&every_log(), false);
+        let live = Live::default();
+        book.begin(1000);
+        let done = read(2000, 2500, 1_000_000 + 1000);
+        book.issued(&done.io, done.start, done.issue, &live, clock);
+        book.done(&done, &live, clock);
+        let sampled = book.finish(&live, clock);
+        let want = Record {
+            offset: 8192,
+            len: 4096,
+            ..Record::default()
+        };
+        assert_eq!(
+            records(&inbox),
+            [
+                Record {
+                    kind: Kind::Issued,
+                    time_ns: 1500,
+                    a: 500,
+                    ..want
+                },
+                Record {
+                    kind: Kind::Done,
+                    time_ns: MS,
+                    a: 998_500,
+                    b: 999_000,
+                    ..want
+                },
+            ]
+        );
+        assert_eq!(sampled.bw[Ddir::Read].max, rate_of(4096, 998_500));
+        assert_eq!(
+            (sampled.iops[Ddir::Read].n, sampled.iops[Ddir::Read].max),
+            (1, 1)
+        );
+    }
+
+    #[test]
+    fn the_warm_up_is_in_no_log_and_ends_at_time_zero() {
+        let clock = Step::new(CLOCK_STEP_NS);
+        let (mut book, inbox) = book(&every_log(), true);
+        let live = Live::default();
+        live.enter(Phase::Ramp);
+        book.begin(0);
+        book.done(&read(10, 10, 20), &live, clock);
+        live.enter(Phase::Running);
+        book.done(&read(30, 30, 5 * MS), &live, clock);
+        book.done(&read(40, 40, 6 * MS), &live, clock);
+        book.finish(&live, clock);
+        let times: Vec<u64> = records(&inbox)
+            .iter()
+            .map(|record| record.time_ns)
+            .collect();
+        assert_eq!(times, [0, MS]);
+    }
+
+    #[test]
+    fn unfinished_windows_become_rows_at_the_end() {
+        let clock = Step::new(CLOCK_STEP_NS);
+        let logs = Logs {
+            window_ns: 100 * MS,
+            log_max: true,
+            ..every_log()
+        };
+        let (mut book, inbox) = book(&logs, false);
+        let live = Live::default();
+        book.begin(0);
+        book.done(&read(0, 10, 30), &live, clock);
+        book.done(&read(0, 10, 50), &live, clock);
+        clock.advance(42 * MS);
+        let sampled = book.finish(&live, clock);
+        let want = Record {
+            time_ns: 42 * MS,
+            ..Record::default()
+        };
+        assert_eq!(
+            records(&inbox),
+            [
+                Record {
+                    kind: Kind::ClatWindow,
+                    a: 30,
+                    b: 40,
+                    ..want
+                },
+                Record {
+                    kind: Kind::LatWindow,
+                    a: 40,
+                    b: 50,
+                    ..want
+                },
+            ]
+        );
+        assert_eq!(
+            sampled.bw[Ddir::Read].n,
+            0,
+            "rates of windows are the crew's"
+        );
+    }
+
+    #[test]
+    fn histograms_hand_over_what_was_counted_since() {
+        let clock = Step::new(CLOCK_STEP_NS);
+        let hist = Some(PathBuf::from("hist"));
+        let (mut book, inbox) = book(
+            &Logs {
+                hist,
+                hist_window_ns: 10 * MS,
+                ..Logs::default()
+            },
+            false,
+        );
+        let live = Live::default();
+        book.begin(0);
+        for end_ms in [1, 5, 11, 12, 21] {
+            book.done(&read(0, end_ms * MS - 7, end_ms * MS), &live, clock);
+        }
+        let rows: Vec<(u64, u64)> = inbox
+            .try_iter()
+            .filter_map(|message| match message {
+                Message::Bins(_, row) => Some((row.time_ms, row.bins[7])),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(rows, [(11, 3), (21, 2)]);
+    }
+
+    #[test]
+    fn the_pattern_opens_files_at_first_use_in_each_pass() {
+        let clock = Step::new(CLOCK_STEP_NS);
+        let iolog = Some(PathBuf::from("x"));
+        let (mut book, inbox) = book(
+            &Logs {
+                iolog,
+                ..Logs::default()
+            },
+            false,
+        );
+        book.begin(0);
+        let io = Io::new(0, 1, Ddir::Write, 4096, 512);
+        book.taken(&io, 1000, clock);
+        book.taken(
+            &Io {
+                ddir: Ddir::Sync,
+                len: 0,
+                ..io
+            },
+            2000,
+            clock,
+        );
+        book.pass_over(3000, clock);
+        book.taken(&io, 4000, clock);
+        book.finish(&Live::default(), clock);
+        let kinds: Vec<(Kind, Ddir, u64)> = records(&inbox)
+            .iter()
+            .map(|r| (r.kind, r.ddir, r.time_ns))
+            .collect();
+        let (w, s) = (Ddir::Write, Ddir::Sync);
+        let expected = [
+            (Kind::Opened, w, 1000),
+            (Kind::Taken, w, 1000),
+            (Kind::Taken, s, 2000),
+            (Kind::Closed, Ddir::Read, 3000),
+            (Kind::Opened, w, 4000),
+            (Kind::Taken, w, 4000),
+        ];
+        assert_eq!(kinds, expected);
+    }
 }

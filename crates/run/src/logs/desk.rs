@@ -35,7 +35,9 @@ pub struct Desk {
 
 /// The bandwidth of one request in fio's unit: bytes per millisecond.
 pub fn rate_of(len: u32, clat_ns: u64) -> u64 {
-    (u64::from(len) * 1_000_000).checked_div(clat_ns).unwrap_or(0)
+    (u64::from(len) * 1_000_000)
+        .checked_div(clat_ns)
+        .unwrap_or(0)
 }
 
 impl Desk {
@@ -48,12 +50,20 @@ impl Desk {
     ) -> Result<Desk, Failure> {
         let logs = &worker.logs;
         let open = |path: &Option<PathBuf>| {
-            path.as_ref().map(|path| Sheet::open(path, logs.append)).transpose()
+            path.as_ref()
+                .map(|path| Sheet::open(path, logs.append))
+                .transpose()
         };
-        let mut iolog =
-            logs.iolog.as_ref().map(|path| Sheet::open(path, true)).transpose()?;
-        let files: Vec<Arc<PathBuf>> =
-            worker.targets.iter().map(|target| Arc::clone(&target.path)).collect();
+        let mut iolog = logs
+            .iolog
+            .as_ref()
+            .map(|path| Sheet::open(path, true))
+            .transpose()?;
+        let files: Vec<Arc<PathBuf>> = worker
+            .targets
+            .iter()
+            .map(|target| Arc::clone(&target.path))
+            .collect();
         if let Some(sheet) = &mut iolog {
             iolog::push_header(sheet.text(), files.iter().map(|file| file.as_path()));
         }
@@ -79,7 +89,9 @@ impl Desk {
 
     /// Writes one record into the files that want it.
     pub fn write(&mut self, record: &Record) {
-        let Record { time_ns, a, b, len, .. } = *record;
+        let Record {
+            time_ns, a, b, len, ..
+        } = *record;
         let mut row = Row {
             time_ms: time_ns / 1_000_000 + self.epoch_ms.load(Relaxed),
             ddir: record.ddir as u8,
@@ -93,22 +105,89 @@ impl Desk {
         };
         match record.kind {
             Kind::Done | Kind::Issued => {
-                row = Row { len, offset: record.offset, priority: self.priority, ..row };
+                row = Row {
+                    len,
+                    offset: record.offset,
+                    priority: self.priority,
+                    ..row
+                };
                 if record.kind == Kind::Issued {
-                    put(&mut self.slat, &Row { value: a, issue_ns: time_ns, ..row });
+                    put(
+                        &mut self.slat,
+                        &Row {
+                            value: a,
+                            issue_ns: time_ns,
+                            ..row
+                        },
+                    );
                     return;
                 }
                 let issue_ns = time_ns.saturating_sub(a);
-                put(&mut self.lat, &Row { value: b, issue_ns, ..row });
-                put(&mut self.clat, &Row { value: a, issue_ns, ..row });
-                put(&mut self.bw, &Row { value: rate_of(len, a), ..row });
+                put(
+                    &mut self.lat,
+                    &Row {
+                        value: b,
+                        issue_ns,
+                        ..row
+                    },
+                );
+                put(
+                    &mut self.clat,
+                    &Row {
+                        value: a,
+                        issue_ns,
+                        ..row
+                    },
+                );
+                put(
+                    &mut self.bw,
+                    &Row {
+                        value: rate_of(len, a),
+                        ..row
+                    },
+                );
                 put(&mut self.iops, &Row { value: 1, ..row });
             }
-            Kind::LatWindow => put(&mut self.lat, &Row { value: a, max: b, ..row }),
-            Kind::SlatWindow => put(&mut self.slat, &Row { value: a, max: b, ..row }),
-            Kind::ClatWindow => put(&mut self.clat, &Row { value: a, max: b, ..row }),
-            Kind::BwWindow => put(&mut self.bw, &Row { value: a, max: b, ..row }),
-            Kind::IopsWindow => put(&mut self.iops, &Row { value: a, max: b, ..row }),
+            Kind::LatWindow => put(
+                &mut self.lat,
+                &Row {
+                    value: a,
+                    max: b,
+                    ..row
+                },
+            ),
+            Kind::SlatWindow => put(
+                &mut self.slat,
+                &Row {
+                    value: a,
+                    max: b,
+                    ..row
+                },
+            ),
+            Kind::ClatWindow => put(
+                &mut self.clat,
+                &Row {
+                    value: a,
+                    max: b,
+                    ..row
+                },
+            ),
+            Kind::BwWindow => put(
+                &mut self.bw,
+                &Row {
+                    value: a,
+                    max: b,
+                    ..row
+                },
+            ),
+            Kind::IopsWindow => put(
+                &mut self.iops,
+                &Row {
+                    value: a,
+                    max: b,
+                    ..row
+                },
+            ),
             Kind::Taken | Kind::Opened | Kind::Closed => self.write_pattern(record),
         }
     }
@@ -138,11 +217,23 @@ impl Desk {
 
     /// Writes what is left; the first failure of any file.
     pub fn finish(self) -> Option<Failure> {
-        let Desk { lat, slat, clat, bw, iops, hist, iolog, .. } = self;
+        let Desk {
+            lat,
+            slat,
+            clat,
+            bw,
+            iops,
+            hist,
+            iolog,
+            ..
+        } = self;
         let sheets = [lat, slat, clat, bw, iops, hist, iolog];
         // All of them are finished, whatever happens to one.
-        let failures: Vec<Failure> =
-            sheets.into_iter().flatten().filter_map(Sheet::finish).collect();
+        let failures: Vec<Failure> = sheets
+            .into_iter()
+            .flatten()
+            .filter_map(Sheet::finish)
+            .collect();
         failures.into_iter().next()
     }
 }

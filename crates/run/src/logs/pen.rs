@@ -121,9 +121,19 @@ impl Pen {
     ) -> (Pen, SyncSender<Vec<Record>>) {
         let (home, empties) = sync_channel(chunks);
         for _ in 1..chunks {
-            home.send(Vec::with_capacity(records)).expect("the channel has room for all chunks");
+            home.send(Vec::with_capacity(records))
+                .expect("the channel has room for all chunks");
         }
-        (Pen { desk, seat, current: Vec::with_capacity(records), out, empties }, home)
+        (
+            Pen {
+                desk,
+                seat,
+                current: Vec::with_capacity(records),
+                out,
+                empties,
+            },
+            home,
+        )
     }
 
     /// Writes one record down.
@@ -170,12 +180,18 @@ mod tests {
         let (out, inbox) = sync_channel(4);
         let (mut pen, home) = Pen::new((3, Seat::Worker), out, 2, 2);
         for turn in 0..10u64 {
-            pen.put(Record { a: turn, ..Record::default() });
+            pen.put(Record {
+                a: turn,
+                ..Record::default()
+            });
             let Ok(Message::Chunk(3, Seat::Worker, mut records)) = inbox.try_recv() else {
                 assert_eq!(turn % 2, 0, "a chunk of two comes with every second record");
                 continue;
             };
-            assert_eq!(records.iter().map(|r| r.a).collect::<Vec<_>>(), [turn - 1, turn]);
+            assert_eq!(
+                records.iter().map(|r| r.a).collect::<Vec<_>>(),
+                [turn - 1, turn]
+            );
             assert_eq!(records.capacity(), 2);
             records.clear();
             home.send(records).unwrap();

@@ -128,13 +128,35 @@ mod tests {
     fn columns_follow_fio() {
         let none = Columns::default();
         assert_eq!(text(none, &ROW), "12, 4497, 1, 4096, 1\n");
-        assert_eq!(text(none, &Row { priority: 0x4003, ..ROW }), "12, 4497, 1, 4096, 0\n");
-        let offset = Columns { offset: true, ..none };
+        assert_eq!(
+            text(
+                none,
+                &Row {
+                    priority: 0x4003,
+                    ..ROW
+                }
+            ),
+            "12, 4497, 1, 4096, 0\n"
+        );
+        let offset = Columns {
+            offset: true,
+            ..none
+        };
         assert_eq!(text(offset, &ROW), "12, 4497, 1, 4096, 8192, 1\n");
-        let priority = Columns { priority: true, ..offset };
+        let priority = Columns {
+            priority: true,
+            ..offset
+        };
         assert_eq!(text(priority, &ROW), "12, 4497, 1, 4096, 8192, 0x2003\n");
-        let all = Columns { both: true, issue: true, ..priority };
-        assert_eq!(text(all, &ROW), "12, 4497, 5000, 1, 4096, 8192, 0x2003, 777\n");
+        let all = Columns {
+            both: true,
+            issue: true,
+            ..priority
+        };
+        assert_eq!(
+            text(all, &ROW),
+            "12, 4497, 5000, 1, 4096, 8192, 0x2003, 777\n"
+        );
     }
 
     #[test]
@@ -150,7 +172,10 @@ mod tests {
         assert_eq!(row(0).split(',').count(), 1859);
         let coarse = row(6);
         let columns: Vec<&str> = coarse.trim_end().split(", ").collect();
-        assert_eq!((columns.len(), columns[3], columns[4], columns[31]), (32, "6", "4", "5"));
+        assert_eq!(
+            (columns.len(), columns[3], columns[4], columns[31]),
+            (32, "6", "4", "5")
+        );
     }
 
     proptest! {

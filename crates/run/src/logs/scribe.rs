@@ -1,6 +1,6 @@
 //! The one writer thread of a run, and what each worker gets from it.
 
-use super::book::Book;
+use super::book::{Book, Wanted};
 use super::desk::Desk;
 use super::pen::{Message, Pen, Seat};
 use super::window::no_bins;
@@ -49,22 +49,35 @@ pub struct Part {
 /// Does any option of the worker ask for a log file?
 fn logs_anything(worker: &Worker) -> bool {
     let logs = &worker.logs;
-    let all =
-        [&logs.bw, &logs.iops, &logs.lat, &logs.slat, &logs.clat, &logs.hist, &logs.iolog];
+    let all = [
+        &logs.bw,
+        &logs.iops,
+        &logs.lat,
+        &logs.slat,
+        &logs.clat,
+        &logs.hist,
+        &logs.iolog,
+    ];
     all.into_iter().any(Option::is_some)
 }
 
 impl Scribe {
     /// Starts the thread if one of `workers` logs.
     pub fn start(workers: &[Worker]) -> Scribe {
-        let logging = workers.iter().filter(|worker| logs_anything(worker)).count();
+        let logging = workers
+            .iter()
+            .filter(|worker| logs_anything(worker))
+            .count();
         let mut scribe = Scribe::default();
         if logging == 0 {
             return scribe;
         }
         let (out, inbox) = sync_channel(logging * MESSAGES);
         let desks = workers.len();
-        match std::thread::Builder::new().name("logs".into()).spawn(move || work(&inbox, desks)) {
+        match std::thread::Builder::new()
+            .name("logs".into())
+            .spawn(move || work(&inbox, desks))
+        {
             Ok(thread) => (scribe.out, scribe.thread) = (Some(out), Some(thread)),
             Err(error) => scribe.broken = Some(failure::step("start the log writer", &error)),
         }
@@ -79,10 +92,14 @@ impl Scribe {
         let Some(out) = &self.out else {
             return self.broken.clone().map_or_else(|| Ok(Part::default()), Err);
         };
-        let wanted = Book::wanted(worker);
-        let (chunks, records) = match Book::logs_every_request(worker) {
-            true => (CHUNKS, (worker.logs.entries as usize).clamp(FEW_RECORDS, MOST_RECORDS)),
-            false => (FEW_CHUNKS, FEW_RECORDS),
+        let wanted = Wanted::of(worker);
+        let (chunks, records) = if wanted.every_request() {
+            (
+                CHUNKS,
+                (worker.logs.entries as usize).clamp(FEW_RECORDS, MOST_RECORDS),
+            )
+        } else {
+            (FEW_CHUNKS, FEW_RECORDS)
         };
         let (pen, home) = Pen::new((index, Seat::Worker), out.clone(), chunks, records);
         let crew = (index, Seat::Crew);
@@ -90,7 +107,9 @@ impl Scribe {
         let (bins_home, bins) = sync_channel(SPARE_BINS);
         if worker.logs.hist.is_some() {
             for _ in 0..SPARE_BINS {
-                bins_home.send(no_bins()).expect("the channel has room for all bins");
+                bins_home
+                    .send(no_bins())
+                    .expect("the channel has room for all bins");
             }
         }
         let epoch_ms = Arc::new(AtomicU64::new(0));
@@ -98,9 +117,13 @@ impl Scribe {
         let desk = Desk::open(worker, Arc::clone(&epoch_ms), homes, bins_home)?;
         // A writer that is gone is reported at the end of the run.
         drop(out.send(Message::Open(index, Box::new(desk))));
-        let book =
-            wanted.then(|| Book::new(worker, (index, out.clone()), pen, bins, epoch_ms));
-        Ok(Part { book, pen: Some(crew_pen) })
+        let book = wanted
+            .anything()
+            .then(|| Book::new(&wanted, (index, out.clone()), pen, bins, epoch_ms));
+        Ok(Part {
+            book,
+            pen: Some(crew_pen),
+        })
     }
 
     /// The worker at `index` is over: its files are completed.
@@ -114,7 +137,8 @@ impl Scribe {
     /// Waits until everything is written; what failed.
     pub fn finish(self) -> Vec<(usize, Failure)> {
         drop(self.out);
-        self.thread.map_or_else(Vec::new, |thread| thread.join().unwrap_or_default())
+        self.thread
+            .map_or_else(Vec::new, |thread| thread.join().unwrap_or_default())
     }
 }
 

@@ -32,7 +32,12 @@ impl Sheet {
             .create(true)
             .open(path)
             .map_err(|error| failure::step(format!("open log {}", path.display()), &error))?;
-        Ok(Sheet { path: path.into(), file, text: Vec::new(), error: None })
+        Ok(Sheet {
+            path: path.into(),
+            file,
+            text: Vec::new(),
+            error: None,
+        })
     }
 
     /// Where the next row goes.
@@ -54,7 +59,10 @@ impl Sheet {
     pub fn finish(mut self) -> Option<Failure> {
         self.write();
         let error = self.error?;
-        Some(failure::step(format!("write log {}", self.path.display()), &error))
+        Some(failure::step(
+            format!("write log {}", self.path.display()),
+            &error,
+        ))
     }
 }
 

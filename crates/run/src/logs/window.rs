@@ -43,7 +43,10 @@ impl Window {
     pub fn take(&mut self) -> Option<Summary> {
         let (n, sum, max) = (self.n, self.sum, self.max);
         (self.n, self.sum, self.max) = (0, 0, 0);
-        (n > 0).then(|| Summary { mean: ((u128::from(sum) * 2 + u128::from(n)) / (2 * u128::from(n))) as u64, max })
+        (n > 0).then(|| Summary {
+            mean: ((u128::from(sum) * 2 + u128::from(n)) / (2 * u128::from(n))) as u64,
+            max,
+        })
     }
 }
 
@@ -52,7 +55,10 @@ pub type Bins = Box<[u64; BINS]>;
 
 /// Bins without counts.
 pub fn no_bins() -> Bins {
-    vec![0; BINS].into_boxed_slice().try_into().expect("the vector has BINS elements")
+    vec![0; BINS]
+        .into_boxed_slice()
+        .try_into()
+        .expect("the vector has BINS elements")
 }
 
 /// Bins of one direction since its last row.
@@ -67,7 +73,10 @@ pub struct BinsWindow {
 impl BinsWindow {
     /// An empty window.
     pub fn new() -> Self {
-        BinsWindow { bins: no_bins(), from_ms: 0 }
+        BinsWindow {
+            bins: no_bins(),
+            from_ms: 0,
+        }
     }
 
     /// Counts a value; true when the window of `every_ms` is over. Unlike windows of means,
