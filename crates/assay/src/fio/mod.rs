@@ -73,6 +73,9 @@ struct Personality<'a> {
 
 impl Personality<'_> {
     fn run(mut self, spec: &Spec) -> ExitCode {
+        if self.switches.idle_prof == Some(IdleProf::Calibrate) {
+            return self.calibrate();
+        }
         let session = match Session::new(spec) {
             Ok(session) => session,
             Err(error) => return self.refuse(&format!("{error:#}")),
@@ -116,6 +119,20 @@ impl Personality<'_> {
         match ended.signal {
             Some(_) => ExitCode::from(EXIT_SIGNAL),
             None => ExitCode::from(session::failures(&ended.run).min(MOST_FAILURES) as u8),
+        }
+    }
+
+    /// `--idle-prof=calibrate`: what a unit of work costs, and no jobs.
+    fn calibrate(&mut self) -> ExitCode {
+        match IdleProfiler::start(IdleMode::Calibrate).map(IdleProfiler::stop) {
+            Err(error) => self.refuse(&error.to_string()),
+            Ok(idle) => {
+                self.sink.write(&format!(
+                    "CPU idleness:\n  unit work: mean={:3.2}us, stddev={:3.2}\n",
+                    idle.unit_mean_us, idle.unit_stddev_us
+                ));
+                ExitCode::SUCCESS
+            }
         }
     }
 
