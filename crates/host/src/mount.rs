@@ -61,7 +61,8 @@ impl Mounts {
     /// The mount that `path` lies on. `path` must be absolute and free of links and dots; of
     /// several mounts at one place the last covers the others.
     pub fn of_path(&self, path: &Path) -> Option<&Mount> {
-        let depth = |mount: &Mount| mount.mount_point.components().count();
+        // Of two mount points above one path the deeper has the longer name.
+        let depth = |mount: &Mount| mount.mount_point.as_os_str().len();
         let mut found: Option<&Mount> = None;
         for mount in self
             .0
