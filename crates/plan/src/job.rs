@@ -2,10 +2,10 @@
 //! another already applied, the way fio's fix-ups do it.
 
 use crate::error::Fault;
-use crate::model::Depth;
+use crate::model::{Depth, Stamps};
 use engine::{Caps, EngineKind};
 use spec::Options;
-use spec::kinds::{Distribution, VerifyKind};
+use spec::kinds::{self, Distribution, VerifyKind};
 use units::{Ddir, PerDdir};
 use workload::{BlockSize, SizeShare};
 
@@ -256,5 +256,11 @@ fn depth(options: &Options) -> Depth {
         serialize_overlap: queue.serialize_overlap
             && queue.iodepth > 1
             && (options.io.rw.mode.writes() || options.io.rw.mode.trims()),
+        stamps: match queue.stamps {
+            kinds::Stamps::Fio => Stamps::Fio,
+            kinds::Stamps::Early => Stamps::Early,
+            kinds::Stamps::Each => Stamps::Each,
+        },
+        prompt: queue.reap == kinds::Reap::Prompt,
     }
 }

@@ -24,6 +24,6 @@ pub use error::{Fault, PlanError, PlanErrors};
 pub use expand::plan;
 pub use model::{
     Access, Buffers, Depth, Description, Engine, ErrorPolicy, Lifecycle, Limits, Logs, Measured,
-    Memory, Pace, Placement, Plan, Target, TargetKind, Think, Worker,
+    Memory, Pace, Placement, Plan, Stamps, Target, TargetKind, Think, Worker,
 };
 pub use regions::RegionError;

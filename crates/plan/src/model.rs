@@ -133,6 +133,22 @@ pub struct Depth {
     pub batch_complete_max: u32,
     /// Hold I/Os that overlap one in flight.
     pub serialize_overlap: bool,
+    /// When the stamps of asynchronous engines are taken.
+    pub stamps: Stamps,
+    /// Reap what is ready after every submission, not only when the queue is full.
+    pub prompt: bool,
+}
+
+/// When an asynchronous request counts as issued and as complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stamps {
+    /// Issued after the submitting system call, complete per reap: what fio's classes mean.
+    #[default]
+    Fio,
+    /// Issued before it, so that submitting and waiting can be one system call.
+    Early,
+    /// As `Fio`, but each completion has its own stamp.
+    Each,
 }
 
 /// What a target is.

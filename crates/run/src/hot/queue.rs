@@ -8,7 +8,7 @@
 use super::{Done, EIO, Exit, Gate, Hooks, Work};
 use engine::{Engine, Io, Queued};
 use measure::depth_slot;
-use plan::model::Depth;
+use plan::model::{Depth, Stamps};
 use sys::clock::Clock;
 use units::Ddir;
 
@@ -33,6 +33,8 @@ pub struct Queue {
     /// Staged slots in order; `staged_n` of them.
     staged: Box<[u32]>,
     staged_n: usize,
+    /// How many of the staged requests have their issue stamp already.
+    stamped_n: usize,
     /// Completions of the current reap.
     reaped: Box<[(u32, i32)]>,
 }
@@ -45,11 +47,20 @@ impl Queue {
         Queue {
             depth,
             inline,
-            flights: vec![Flight { start: 0, issue: 0, io: idle }; slots].into_boxed_slice(),
+            flights: vec![
+                Flight {
+                    start: 0,
+                    issue: 0,
+                    io: idle
+                };
+                slots
+            ]
+            .into_boxed_slice(),
             free: (0..depth.iodepth).rev().collect(),
             free_n: slots,
             staged: vec![0; slots].into_boxed_slice(),
             staged_n: 0,
+            stamped_n: 0,
             reaped: vec![(0, 0); slots].into_boxed_slice(),
         }
     }
@@ -58,6 +69,21 @@ impl Queue {
     #[inline(always)]
     fn in_flight(&self) -> usize {
         self.free.len() - self.free_n
+    }
+
+    /// Fewest completions to wait for. A minimum of 0 waits for one all the same, as in fio.
+    #[inline(always)]
+    fn least(&self) -> u32 {
+        self.depth
+            .batch_complete_min
+            .min(self.in_flight() as u32)
+            .max(1)
+    }
+
+    /// Reap after every request.
+    #[inline(always)]
+    fn polling(&self) -> bool {
+        self.depth.batch_complete_min == 0 && self.depth.batch_complete_max == 0
     }
 
     #[inline(always)]
@@ -98,7 +124,6 @@ fn issue_and_reap<E: Engine, C: Clock, H: Hooks>(
     queue: &mut Queue,
     hooks: &mut H,
 ) -> Exit {
-    let polling = queue.depth.batch_complete_min == 0 && queue.depth.batch_complete_max == 0;
     let batch_submit = (queue.depth.batch_submit as usize).min(queue.free.len());
     loop {
         if work.live.ordered() && work.obey() {
@@ -119,19 +144,27 @@ fn issue_and_reap<E: Engine, C: Clock, H: Hooks>(
             Taken::Exit(exit) => return exit,
         };
         if queue.staged_n >= batch_submit || (busy && queue.staged_n > 0) {
-            submit(work, queue, hooks);
+            let full = queue.free_n == 0 || busy;
+            let wait = if full && queue.depth.stamps == Stamps::Early {
+                queue.least()
+            } else {
+                0
+            };
+            submit(work, queue, hooks, wait);
             if work.stats.failure.is_some() {
                 return Exit::Failed;
             }
         }
         let full = queue.free_n == 0 || (busy && queue.in_flight() > 0);
-        if full || polling {
-            // A minimum of 0 waits for one all the same, as in fio; it only widens the choice
-            // of moments at which to reap.
-            let least = queue.depth.batch_complete_min.min(queue.in_flight() as u32).max(1);
-            if let Some(exit) = reap_until_low(work, queue, hooks, least, full) {
-                return exit;
-            }
+        let exit = if full || queue.polling() {
+            reap_until_low(work, queue, hooks, queue.least(), full)
+        } else if queue.depth.prompt {
+            reap(work, queue, hooks, 0, u32::MAX)
+        } else {
+            None
+        };
+        if let Some(exit) = exit {
+            return exit;
         }
     }
 }
@@ -155,7 +188,9 @@ fn stage_group<E: Engine, C: Clock, H: Hooks>(
     queue: &mut Queue,
     batch_submit: usize,
 ) -> Taken {
-    let room = (batch_submit - queue.staged_n).min(queue.free_n).min(work.batch.left());
+    let room = (batch_submit - queue.staged_n)
+        .min(queue.free_n)
+        .min(work.batch.left());
     let fills = work.filler.is_some();
     let mut start = if H::STAMPED { work.clock.now() } else { 0 };
     for _ in 0..room {
@@ -169,7 +204,11 @@ fn stage_group<E: Engine, C: Clock, H: Hooks>(
             Queued::Staged => {
                 work.batch.pos += 1;
                 queue.free_n -= 1;
-                queue.flights[slot as usize] = Flight { start, issue: start, io };
+                queue.flights[slot as usize] = Flight {
+                    start,
+                    issue: start,
+                    io,
+                };
                 queue.staged[queue.staged_n] = slot;
                 queue.staged_n += 1;
                 if io.ddir.is_data() {
@@ -220,7 +259,11 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
     }
     work.fill_buffer(&io);
     if io.ddir.is_data() {
-        hooks.prepare(&io, &mut work.engine.slot_mut(slot)[..io.len as usize], work.clock);
+        hooks.prepare(
+            &io,
+            &mut work.engine.slot_mut(slot)[..io.len as usize],
+            work.clock,
+        );
     }
     let start = if H::STAMPED { work.clock.now() } else { 0 };
     let queued = work.engine.queue(io);
@@ -231,7 +274,11 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         Queued::Full => return Taken::Busy,
         Queued::Staged => {
             queue.free_n -= 1;
-            queue.flights[slot as usize] = Flight { start, issue: start, io };
+            queue.flights[slot as usize] = Flight {
+                start,
+                issue: start,
+                io,
+            };
             queue.staged[queue.staged_n] = slot;
             queue.staged_n += 1;
             if io.ddir.is_data() {
@@ -241,7 +288,12 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         Queued::Done(result) => {
             let exit = finished_inline::<E, C, H>(work, io, start, result).or_else(|| {
                 let end = if H::STAMPED { work.clock.now() } else { 0 };
-                let done = Done { io, start, issue: start, end };
+                let done = Done {
+                    io,
+                    start,
+                    issue: start,
+                    end,
+                };
                 let buffer = &work.engine.slot_mut(slot)[..io.len as usize];
                 let failure = hooks.done(&done, buffer, work.clock).err()?;
                 work.hook_failed(failure)
@@ -270,7 +322,11 @@ fn finished_inline<E: Engine, C: Clock, H: Hooks>(
     if result < 0 {
         return work.failed(&io, -result);
     }
-    let ns = if H::STAMPED { work.clock.ns(work.clock.now().wrapping_sub(start)) } else { 0 };
+    let ns = if H::STAMPED {
+        work.clock.ns(work.clock.now().wrapping_sub(start))
+    } else {
+        0
+    };
     if !io.ddir.is_data() {
         work.stats.count_sync(ns);
         return None;
@@ -285,15 +341,21 @@ fn finished_inline<E: Engine, C: Clock, H: Hooks>(
     None
 }
 
-/// One submitting system call for everything staged; stamps it afterwards, as fio does.
+/// One submitting system call for everything staged, which also waits for `wait` completions.
+/// The issue stamp is taken afterwards, as fio does, or before it by the early policy.
 fn submit<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
     queue: &mut Queue,
     hooks: &mut H,
+    wait: u32,
 ) {
     let staged = queue.staged_n;
+    let early = queue.depth.stamps == Stamps::Early;
     work.stats.depth.0[depth_slot(queue.in_flight() as u32)] += staged as u64;
-    let submitted = match work.engine.commit(0) {
+    if early {
+        stamp(work, queue, hooks, staged);
+    }
+    let submitted = match work.engine.commit(wait) {
         Ok(n) => (n as usize).min(staged),
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(EIO);
@@ -306,31 +368,35 @@ fn submit<E: Engine, C: Clock, H: Hooks>(
     if submitted > 0 {
         work.stats.submit.add(submitted as u32);
     }
-    if H::STAMPED && !queue.inline {
-        let issue = work.clock.now();
-        if H::ACTIVE {
-            for &slot in &queue.staged[..submitted] {
-                let flight = &queue.flights[slot as usize];
-                hooks.issued(&flight.io, flight.start, issue, work.clock);
-            }
-        }
-        stamp::<E, C>(work, queue, submitted, issue);
+    if !early {
+        stamp(work, queue, hooks, submitted);
     }
     queue.staged.copy_within(submitted..staged, 0);
     queue.staged_n = staged - submitted;
+    queue.stamped_n = queue.stamped_n.saturating_sub(submitted);
 }
 
-/// Gives the submitted requests their issue stamp; equal neighbours count as one run.
-fn stamp<E: Engine, C: Clock>(
+/// Gives the first `upto` staged requests their issue stamp, unless they have it from a
+/// submission that the kernel cut short; equal neighbours count as one run.
+#[inline(always)]
+fn stamp<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
     queue: &mut Queue,
-    submitted: usize,
-    issue: u64,
+    hooks: &mut H,
+    upto: usize,
 ) {
+    if !H::STAMPED || queue.inline || upto <= queue.stamped_n {
+        return;
+    }
+    let issue = work.clock.now();
+    let from = std::mem::replace(&mut queue.stamped_n, upto);
     let mut run: Option<(Ddir, u64, u64)> = None;
-    for &slot in &queue.staged[..submitted] {
+    for &slot in &queue.staged[from..upto] {
         let flight = &mut queue.flights[slot as usize];
         flight.issue = issue;
+        if H::ACTIVE {
+            hooks.issued(&flight.io, flight.start, issue, work.clock);
+        }
         let ddir = flight.io.ddir;
         match &mut run {
             Some((d, start, n)) if *d == ddir && *start == flight.start => *n += 1,
@@ -380,7 +446,7 @@ fn reap<E: Engine, C: Clock, H: Hooks>(
     most: u32,
 ) -> Option<Exit> {
     if queue.staged_n > 0 {
-        submit(work, queue, hooks);
+        submit(work, queue, hooks, 0);
     }
     let in_flight = (queue.in_flight() - queue.staged_n) as u32;
     let least = least.min(in_flight);
@@ -392,7 +458,9 @@ fn reap<E: Engine, C: Clock, H: Hooks>(
             && let Err(error) = work.engine.wait(missing)
         {
             let errno = error.raw_os_error().unwrap_or(EIO);
-            work.stats.failure.get_or_insert(crate::failure::reap_error(errno));
+            work.stats
+                .failure
+                .get_or_insert(crate::failure::reap_error(errno));
             return Some(Exit::Failed);
         }
         let reaped = &mut queue.reaped;
@@ -422,18 +490,20 @@ fn account<E: Engine, C: Clock, H: Hooks>(
 ) -> Option<Exit> {
     let mut exit = None;
     let mut at = 0;
+    let each = H::STAMPED && queue.depth.stamps == Stamps::Each;
     while at < n {
         let (slot, result) = queue.reaped[at];
         let first = queue.flights[slot as usize];
         queue.release(slot);
         at += 1;
+        let end = if each { work.clock.now() } else { end };
         if result != first.io.len as i32 || !first.io.ddir.is_data() {
             exit = exit.or(unusual(work, &first, result, end));
             continue;
         }
         let mut run = 1;
         let mut bytes = u64::from(first.io.len);
-        if !H::ACTIVE {
+        if !H::ACTIVE && !each {
             while at < n {
                 let (slot, result) = queue.reaped[at];
                 let flight = &queue.flights[slot as usize];
@@ -453,11 +523,20 @@ fn account<E: Engine, C: Clock, H: Hooks>(
         work.live.count(first.io.ddir, run, bytes);
         if H::STAMPED {
             let classes = &mut work.stats.classes[first.io.ddir];
-            classes.clat.add(work.clock.ns(end.wrapping_sub(first.issue)), run);
-            classes.lat.add(work.clock.ns(end.wrapping_sub(first.start)), run);
+            classes
+                .clat
+                .add(work.clock.ns(end.wrapping_sub(first.issue)), run);
+            classes
+                .lat
+                .add(work.clock.ns(end.wrapping_sub(first.start)), run);
         }
         if H::ACTIVE {
-            let done = Done { io: first.io, start: first.start, issue: first.issue, end };
+            let done = Done {
+                io: first.io,
+                start: first.start,
+                issue: first.issue,
+                end,
+            };
             let buffer = &work.engine.slot_mut(slot)[..first.io.len as usize];
             if let Err(failure) = hooks.done(&done, buffer, work.clock) {
                 exit = exit.or(work.hook_failed(failure));
@@ -493,7 +572,9 @@ fn unusual<E: Engine, C: Clock>(
     work.live.count(io.ddir, 1, u64::from(result as u32));
     let classes = &mut work.stats.classes[io.ddir];
     classes.clat.add(clat, 1);
-    classes.lat.add(work.clock.ns(end.wrapping_sub(flight.start)), 1);
+    classes
+        .lat
+        .add(work.clock.ns(end.wrapping_sub(flight.start)), 1);
     None
 }
 

@@ -27,6 +27,28 @@ option::choices! {
 }
 
 option::choices! {
+    /// When asynchronous requests are stamped.
+    pub enum Stamps {
+        /// Issued after the submitting system call, complete per reap, as fio does.
+        Fio = "fio";
+        /// Issued before it: one system call submits and waits.
+        Early = "early";
+        /// Each completion has its own stamp.
+        Each = "each";
+    }
+}
+
+option::choices! {
+    /// When completions are taken.
+    pub enum Reap {
+        /// When the queue is full, as fio does.
+        Fio = "fio";
+        /// After every submission.
+        Prompt = "prompt";
+    }
+}
+
+option::choices! {
     /// What the number behind `rw=` means for random modes.
     pub enum Sequencer {
         /// The requests of one draw follow each other.

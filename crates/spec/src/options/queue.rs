@@ -1,6 +1,6 @@
 //! Engine, queue depth and batching.
 
-use crate::kinds::SubmitMode;
+use crate::kinds::{Reap, Stamps, SubmitMode};
 
 option::options! {
     /// Engine, queue depth and batching
@@ -24,5 +24,14 @@ option::options! {
         serialize_overlap: bool = "0", parent("iodepth");
         /// Who submits the requests.
         io_submit_mode: SubmitMode = "inline";
+        /// When asynchronous requests are stamped.
+        ///
+        /// Unlike fio, there is a choice: submission latency is the time of the submitting system
+        /// call only with `fio` and `each`.
+        stamps: Stamps = "fio";
+        /// When completions are taken.
+        ///
+        /// Unlike fio, there is a choice: `prompt` keeps waiting for a full queue out of latency.
+        reap: Reap = "fio";
     }
 }
