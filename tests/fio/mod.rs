@@ -8,3 +8,4 @@ mod job_files;
 mod output;
 mod scripts;
 mod signals;
+mod verify;

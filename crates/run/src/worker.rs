@@ -50,7 +50,10 @@ impl Gate {
     fn pass(&self) {
         let mut open = self.open.lock().expect("nothing panics under this lock");
         while !*open {
-            open = self.changed.wait(open).expect("nothing panics under this lock");
+            open = self
+                .changed
+                .wait(open)
+                .expect("nothing panics under this lock");
         }
     }
 }
@@ -112,7 +115,14 @@ pub fn run(
     let prepared = place::take(worker).and_then(|()| targets::open(worker));
     match prepared {
         Ok(files) => {
-            let start = Start { worker, shared, book, announce, files, outcome: &mut outcome };
+            let start = Start {
+                worker,
+                shared,
+                book,
+                announce,
+                files,
+                outcome: &mut outcome,
+            };
             engine::registry::dispatch(worker.engine.kind, start);
         }
         Err(failure) => {
@@ -127,7 +137,9 @@ pub fn run(
 
 /// Milliseconds since the epoch.
 pub fn epoch_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_millis() as u64)
 }
 
 /// Everything up to the choice of the engine's instance.
@@ -144,7 +156,14 @@ impl Visitor for Start<'_> {
     type Out = ();
 
     fn visit<E: Engine>(self) {
-        let Start { worker, shared, book, announce, files, outcome } = self;
+        let Start {
+            worker,
+            shared,
+            book,
+            announce,
+            files,
+            outcome,
+        } = self;
         let prepared = prepare::<E>(worker, files);
         announce();
         shared.start.pass();
@@ -155,7 +174,15 @@ impl Visitor for Start<'_> {
                 return;
             }
         };
-        let parts = Parts { worker, shared, book, engine, filler, fill, outcome };
+        let parts = Parts {
+            worker,
+            shared,
+            book,
+            engine,
+            filler,
+            fill,
+            outcome,
+        };
         let tsc = match worker.measured.clock {
             None | Some(model::Clock::Cpu) => Tsc::get().ok(),
             Some(model::Clock::ClockGettime | model::Clock::Gettimeofday) => None,
@@ -174,12 +201,24 @@ fn prepare<E: Engine>(
     worker: &model::Worker,
     files: Vec<sys::file::File>,
 ) -> Result<Prepared<E>, Failure> {
-    let given: Vec<(&str, Option<&str>)> =
-        worker.engine.options.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
-    let kb_base = if worker.reporting.kb_base == 1000 { KbBase::Decimal } else { KbBase::Binary };
+    let given: Vec<(&str, Option<&str>)> = worker
+        .engine
+        .options
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_deref()))
+        .collect();
+    let kb_base = if worker.reporting.kb_base == 1000 {
+        KbBase::Decimal
+    } else {
+        KbBase::Binary
+    };
     let (options, _notes) = engine::registry::options_from::<E>(&given, kb_base)
         .map_err(|error| Failure::new(22, "engine options", error.to_string()))?;
-    let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
+    let depth = if E::CAPS.inline_at(worker.depth.iodepth) {
+        1
+    } else {
+        worker.depth.iodepth
+    };
     let mut pool = targets::pool(worker, depth)?;
     let writes = worker.requests.direction.writes();
     let fills = writes && !verify::stamps(worker);
@@ -200,18 +239,20 @@ fn prepare<E: Engine>(
         writes,
         random: worker.requests.direction.is_random(),
         min_len: targets::smallest_block(worker),
-        priority: worker
-            .placement
-            .io_priority
-            .map_or(0, |(class, level)| sys::process::io_priority(class, level, 0)),
+        priority: worker.placement.io_priority.map_or(0, |(class, level)| {
+            sys::process::io_priority(class, level, 0)
+        }),
         sync_range_flags: worker.access.sync_range_flags,
     };
     let engine = E::start(setup).map_err(|error| {
-        Failure::new(error.errno().unwrap_or(22), "engine init", error.to_string())
+        Failure::new(
+            error.errno().unwrap_or(22),
+            "engine init",
+            error.to_string(),
+        )
     })?;
-    let fill = workload::generator(&worker.requests).map_err(|error| {
-        Failure::new(22, "init_random_map", error.to_string())
-    })?;
+    let fill = workload::generator(&worker.requests)
+        .map_err(|error| Failure::new(22, "init_random_map", error.to_string()))?;
     Ok((engine, filler, fill))
 }
 
@@ -228,14 +269,28 @@ struct Parts<'a, E> {
 
 /// Chooses the hooks and runs the passes.
 fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
-    let Parts { worker, shared, mut book, engine, filler, fill, outcome } = parts;
+    let Parts {
+        worker,
+        shared,
+        mut book,
+        engine,
+        filler,
+        fill,
+        outcome,
+    } = parts;
     let before = sys::process::thread_usage();
     outcome.started_ms = epoch_ms();
     let ramps = worker.limits.ramp_ns > 0;
-    shared.live.enter(if ramps { Phase::Ramp } else { Phase::Running });
+    shared
+        .live
+        .enter(if ramps { Phase::Ramp } else { Phase::Running });
     shared.live.begin(sys::clock::monotonic_ns());
     let begin = clock.now();
-    let depth = if E::CAPS.inline_at(worker.depth.iodepth) { 1 } else { worker.depth.iodepth };
+    let depth = if E::CAPS.inline_at(worker.depth.iodepth) {
+        1
+    } else {
+        worker.depth.iodepth
+    };
     let verification = Verification::new(worker, depth, E::CAPS.diskless);
     let fill = match &verification {
         Some(verification) => verification.with_backlog(fill),
@@ -264,7 +319,12 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         if let Some(book) = &mut book {
             book.begin(begin);
         }
-        let mut rich = Rich { pace, book, verification, live: Arc::clone(&shared.live) };
+        let mut rich = Rich {
+            pace,
+            book,
+            verification,
+            live: Arc::clone(&shared.live),
+        };
         passes(worker, &mut work, &mut rich, outcome);
         if let Some(book) = rich.book {
             outcome.sampled = book.finish(&shared.live, clock);
@@ -312,7 +372,8 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
         }
         first = false;
         let before = work.clock.now();
-        let exit = match hooks.pretend(work.fill.as_mut(), &mut work.batch) {
+        let pretended = hooks.pretend(work.fill.as_mut(), &mut work.batch);
+        let exit = match pretended {
             Some((ios, bytes)) => {
                 work.live.count(Ddir::Write, ios, bytes);
                 Exit::PassDone
@@ -333,7 +394,9 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
         } else {
             before
         };
-        outcome.io_ns += work.clock.ns(work.clock.now().wrapping_sub(from));
+        if pretended.is_none() {
+            outcome.io_ns += work.clock.ns(work.clock.now().wrapping_sub(from));
+        }
         if exit != Exit::PassDone || work.stats.failure.is_some() {
             return;
         }
@@ -383,4 +446,3 @@ fn read_back<E: Engine, C: Clock, H: Hooks>(
 pub(crate) fn open_failure(path: &std::path::Path, error: &std::io::Error) -> Failure {
     failure::step(format!("open {}", path.display()), error)
 }
-
