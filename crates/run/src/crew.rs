@@ -148,7 +148,11 @@ impl Crew {
     /// A crew that has not started.
     pub fn new() -> Self {
         let (sender, inbox) = channel();
-        Crew { sender, inbox, aggregate: None }
+        Crew {
+            sender,
+            inbox,
+            aggregate: None,
+        }
     }
 
     /// Also writes the bandwidth of all jobs together into `<prefix>-read_bw.log` and its
@@ -168,7 +172,14 @@ impl Crew {
         let genesis_ns = monotonic_ns();
         let members = plan.workers.iter().map(Member::new).collect();
         let scribe = Scribe::start(&plan.workers);
-        let mut session = Session { plan, members, genesis_ns, observer, signal: None, scribe };
+        let mut session = Session {
+            plan,
+            members,
+            genesis_ns,
+            observer,
+            signal: None,
+            scribe,
+        };
         let mut aggregate = self.aggregate;
         let mut next_status = intervals.status_ns.map(|every| genesis_ns + every);
         let mut next_report = intervals.report_ns.map(|every| genesis_ns + every);
@@ -215,7 +226,10 @@ impl Crew {
         let partial = session.signal.is_some();
         let mut run = session.document(partial);
         run.notes.extend(unwritten.map(|failure| failure.message));
-        Ended { run, signal: session.signal }
+        Ended {
+            run,
+            signal: session.signal,
+        }
     }
 }
 
@@ -271,7 +285,12 @@ impl<'a> Session<'a, '_> {
         'a: 'scope,
     {
         let now = monotonic_ns();
-        let stage = self.members.iter().filter(|m| !m.is_over()).map(|m| m.plan.stage).min();
+        let stage = self
+            .members
+            .iter()
+            .filter(|m| !m.is_over())
+            .map(|m| m.plan.stage)
+            .min();
         for index in 0..self.members.len() {
             let member = &self.members[index];
             let due = matches!(member.state, State::Pending)
@@ -287,7 +306,9 @@ impl<'a> Session<'a, '_> {
     /// Does a `wait_for` hold the worker back?
     fn waits(&self, worker: &Worker) -> bool {
         worker.wait_for.as_ref().is_some_and(|name| {
-            self.members.iter().any(|m| &m.plan.name == name && m.plan.name != worker.name && !m.is_over())
+            self.members
+                .iter()
+                .any(|m| &m.plan.name == name && m.plan.name != worker.name && !m.is_over())
         })
     }
 
@@ -504,7 +525,10 @@ impl<'a> Session<'a, '_> {
                 (start, end) => end - start,
             },
         });
-        let view = View { elapsed_ns: now - self.genesis_ns, workers: workers.collect() };
+        let view = View {
+            elapsed_ns: now - self.genesis_ns,
+            workers: workers.collect(),
+        };
         self.observer.status(&view);
     }
 
@@ -518,7 +542,12 @@ impl<'a> Session<'a, '_> {
         loop {
             let mut missing = false;
             for member in self.members.iter_mut().filter(running) {
-                let taken = member.shared.snapshot.lock().ok().and_then(|mut copy| copy.take());
+                let taken = member
+                    .shared
+                    .snapshot
+                    .lock()
+                    .ok()
+                    .and_then(|mut copy| copy.take());
                 match taken {
                     Some(snapshot) => member.last = Some(snapshot),
                     None => missing |= member.shared.live.orders() & order::SNAPSHOT != 0,
@@ -563,7 +592,11 @@ impl<'a> Session<'a, '_> {
         let measured_ns = ran_ns.saturating_sub(member.plan.limits.ramp_ns);
         let known = outcome.is_some() || member.last.is_some();
         let zero = PerDdir::default();
-        let end_ns = if outcome.is_some() { member.ended_ns } else { now };
+        let end_ns = if outcome.is_some() {
+            member.ended_ns
+        } else {
+            now
+        };
         let mut sampled = member.sampler.sampled.clone();
         if let Some(outcome) = outcome {
             sampled.pool(&outcome.sampled);
@@ -571,8 +604,16 @@ impl<'a> Session<'a, '_> {
         report::job(&Account {
             worker: member.plan,
             stats,
-            ios: if known { member.shared.live.ios() } else { zero },
-            bytes: if known { member.shared.live.bytes() } else { zero },
+            ios: if known {
+                member.shared.live.ios()
+            } else {
+                zero
+            },
+            bytes: if known {
+                member.shared.live.bytes()
+            } else {
+                zero
+            },
             pid: outcome.map_or(member.last.as_ref().map_or(0, |s| s.pid), |o| o.pid),
             started_ms: outcome.map_or_else(worker::epoch_ms, |o| o.started_ms),
             io_ns: outcome.map_or(measured_ns, |o| o.io_ns),

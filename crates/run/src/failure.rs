@@ -21,7 +21,10 @@ pub fn errno_text(errno: i32) -> String {
 /// A request that failed.
 pub fn io_error(files: &[File], io: &Io, errno: i32) -> Failure {
     let file = files.get(usize::from(io.file));
-    let name = file.map_or_else(|| "(no file)".into(), |file| file.path().display().to_string());
+    let name = file.map_or_else(
+        || "(no file)".into(),
+        |file| file.path().display().to_string(),
+    );
     let message = format!(
         "io_u error on file {name}: {}: {} offset={}, buflen={}",
         errno_text(errno),
@@ -34,7 +37,11 @@ pub fn io_error(files: &[File], io: &Io, errno: i32) -> Failure {
 
 /// Waiting for completions failed.
 pub fn reap_error(errno: i32) -> Failure {
-    Failure::new(errno, "get_events", format!("waiting for completions: {}", errno_text(errno)))
+    Failure::new(
+        errno,
+        "get_events",
+        format!("waiting for completions: {}", errno_text(errno)),
+    )
 }
 
 /// A step around the I/O failed.

@@ -46,7 +46,14 @@ impl Pace {
             ..Schedule::default()
         });
         let random = Taus258::new(seed);
-        Pace { start, schedules, settings, random, blocks: 0, stalled: start }
+        Pace {
+            start,
+            schedules,
+            settings,
+            random,
+            blocks: 0,
+            stalled: start,
+        }
     }
 
     /// Does the worker need a pace at all?
@@ -198,7 +205,10 @@ mod tests {
     use sys::clock::Step;
 
     fn settings() -> model::Pace {
-        model::Pace { cycle_ns: 1_000_000_000, ..model::Pace::default() }
+        model::Pace {
+            cycle_ns: 1_000_000_000,
+            ..model::Pace::default()
+        }
     }
 
     /// Issues until `n` I/Os have passed the gate; the nanoseconds that took.
@@ -237,12 +247,16 @@ mod tests {
         poisson.rate_iops[Ddir::Read] = Some(1000);
         poisson.poisson = true;
         let mut pace = Pace::new(poisson, clock.now(), 7);
-        let gaps: Vec<f64> =
-            (0..20_000).map(|_| issue(&mut pace, clock, 1, 4096) as f64 / 1e6).collect();
+        let gaps: Vec<f64> = (0..20_000)
+            .map(|_| issue(&mut pace, clock, 1, 4096) as f64 / 1e6)
+            .collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 0.03, "{mean}");
-        assert!((var - 1.0).abs() < 0.1, "an exponential has equal mean and deviation: {var}");
+        assert!(
+            (var - 1.0).abs() < 0.1,
+            "an exponential has equal mean and deviation: {var}"
+        );
     }
 
     #[test]
@@ -270,9 +284,23 @@ mod tests {
         limited.rate_min[Ddir::Read] = Some(1_000_000);
         let mut pace = Pace::new(limited, 0, 1);
         assert!(pace.done(Ddir::Write, 5_000, 10, clock, (1, 1)).is_ok());
-        assert_eq!(pace.done(Ddir::Write, 5_001, 10, clock, (1, 1)).unwrap_err().errno, ETIMEDOUT);
-        assert!(pace.done(Ddir::Read, 1, 999_999_999, clock, (1, 10)).is_ok());
-        let slow = pace.done(Ddir::Read, 1, 1_000_000_000, clock, (1, 10)).unwrap_err();
-        assert!(slow.message.contains("rate_min=1000000"), "{}", slow.message);
+        assert_eq!(
+            pace.done(Ddir::Write, 5_001, 10, clock, (1, 1))
+                .unwrap_err()
+                .errno,
+            ETIMEDOUT
+        );
+        assert!(
+            pace.done(Ddir::Read, 1, 999_999_999, clock, (1, 10))
+                .is_ok()
+        );
+        let slow = pace
+            .done(Ddir::Read, 1, 1_000_000_000, clock, (1, 10))
+            .unwrap_err();
+        assert!(
+            slow.message.contains("rate_min=1000000"),
+            "{}",
+            slow.message
+        );
     }
 }

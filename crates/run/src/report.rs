@@ -79,9 +79,19 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
     let Account { worker, stats, .. } = account;
     let measured = &worker.measured;
     let classes = &stats.classes[ddir];
-    let kept = |wanted: bool, class: &Latency| if wanted { class.clone() } else { Latency::default() };
+    let kept = |wanted: bool, class: &Latency| {
+        if wanted {
+            class.clone()
+        } else {
+            Latency::default()
+        }
+    };
     let clat = kept(measured.clat, &classes.clat);
-    let lat = if sync { sync_lat(worker, &classes.clat) } else { classes.lat.clone() };
+    let lat = if sync {
+        sync_lat(worker, &classes.clat)
+    } else {
+        classes.lat.clone()
+    };
     let ios = account.ios[ddir] - stats.base_ios[ddir];
     let bytes = account.bytes[ddir] - stats.base_bytes[ddir];
     let odd = &stats.odd[ddir];
@@ -96,7 +106,11 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
     }
     Direction {
         bytes,
-        issued: if sync { ios + odd.failed + odd.again } else { stats.issued[ddir] },
+        issued: if sync {
+            ios + odd.failed + odd.again
+        } else {
+            stats.issued[ddir]
+        },
         ios,
         short: odd.short,
         dropped: 0,
@@ -113,8 +127,15 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
 /// For a synchronous engine the total latency is the completion latency; its bins are kept only
 /// where percentiles of it are wanted.
 fn sync_lat(worker: &Worker, clat: &Latency) -> Latency {
-    let histogram = worker.reporting.lat_percentiles.then(|| clat.histogram.clone()).flatten();
-    Latency { moments: clat.moments, histogram }
+    let histogram = worker
+        .reporting
+        .lat_percentiles
+        .then(|| clat.histogram.clone())
+        .flatten();
+    Latency {
+        moments: clat.moments,
+        histogram,
+    }
 }
 
 /// Depth and batch maps; with a synchronous engine every I/O is a submission and a reap of one.
@@ -125,7 +146,10 @@ fn maps(stats: &Stats, dirs: &PerDdir<Direction>, sync: bool) -> (DepthMap, Batc
     let calls = dirs.0.iter().map(|d| d.issued).sum::<u64>() + stats.sync.ios;
     let mut depth = DepthMap::default();
     depth.0[0] = calls;
-    let mut batches = BatchMap { calls, ..BatchMap::default() };
+    let mut batches = BatchMap {
+        calls,
+        ..BatchMap::default()
+    };
     batches.slots[1] = calls;
     (depth, batches, batches)
 }

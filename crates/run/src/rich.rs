@@ -28,7 +28,10 @@ impl Hooks for Rich<'_> {
     const STAMPED: bool = true;
 
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate {
-        let reading_back = self.verification.as_ref().is_some_and(|v| v.is_reading_back());
+        let reading_back = self
+            .verification
+            .as_ref()
+            .is_some_and(|v| v.is_reading_back());
         match &mut self.pace {
             Some(pace) if !reading_back => pace.gate(io.ddir, io.len, clock),
             _ => Gate::Go,
@@ -42,7 +45,10 @@ impl Hooks for Rich<'_> {
     }
 
     fn pretend(&mut self, fill: &mut dyn Fill, batch: &mut Batch) -> Option<(u64, u64)> {
-        self.verification.as_mut().filter(|v| v.pretends()).map(|v| v.pretend(fill, batch))
+        self.verification
+            .as_mut()
+            .filter(|v| v.pretends())
+            .map(|v| v.pretend(fill, batch))
     }
 
     fn read_back(&mut self) -> Option<Box<dyn Fill>> {

@@ -71,7 +71,11 @@ impl Sampled {
 impl Sampler {
     /// Samples at these windows from `now_ns` on; 0 samples nothing.
     pub fn new(bw_window_ns: u64, iops_window_ns: u64, now_ns: u64) -> Self {
-        let track = |every_ns| Track { every_ns, last_ns: now_ns, seen: PerDdir::default() };
+        let track = |every_ns| Track {
+            every_ns,
+            last_ns: now_ns,
+            seen: PerDdir::default(),
+        };
         Sampler {
             bw: track(bw_window_ns),
             iops: track(iops_window_ns),
@@ -99,7 +103,14 @@ impl Sampler {
         let time_ns = now_ns.saturating_sub(self.begun_ns);
         let mut log = |kind: Kind, ddir: Ddir, rate: u64| {
             if let Some(pen) = &mut pen {
-                let row = Record { kind, ddir, time_ns, a: rate, b: rate, ..Record::default() };
+                let row = Record {
+                    kind,
+                    ddir,
+                    time_ns,
+                    a: rate,
+                    b: rate,
+                    ..Record::default()
+                };
                 pen.put(row);
             }
         };
@@ -120,10 +131,13 @@ impl Sampler {
     /// When the next sample is due; `None` when nothing is sampled.
     pub fn due_ns(&self) -> Option<u64> {
         let tracks = [&self.bw, &self.iops];
-        tracks.into_iter().filter(|t| t.every_ns > 0).map(Track::due_ns).min()
+        tracks
+            .into_iter()
+            .filter(|t| t.every_ns > 0)
+            .map(Track::due_ns)
+            .min()
     }
 }
-
 
 #[cfg(test)]
 mod tests {
@@ -140,12 +154,35 @@ mod tests {
     #[test]
     fn rates_come_from_differences_and_silence_is_no_sample() {
         let mut sampler = Sampler::new(500 * MS, 500 * MS, 0);
-        sampler.tick(498 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
+        sampler.tick(
+            498 * MS,
+            only(Ddir::Read, 10),
+            only(Ddir::Read, 10 << 20),
+            None,
+        );
         assert_eq!(sampler.sampled.bw[Ddir::Read].n, 0);
-        sampler.tick(500 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
-        sampler.tick(1000 * MS, only(Ddir::Read, 10), only(Ddir::Read, 10 << 20), None);
-        sampler.tick(1600 * MS, only(Ddir::Read, 16), only(Ddir::Read, 16 << 20), None);
-        let (bw, iops) = (sampler.sampled.bw[Ddir::Read], sampler.sampled.iops[Ddir::Read]);
+        sampler.tick(
+            500 * MS,
+            only(Ddir::Read, 10),
+            only(Ddir::Read, 10 << 20),
+            None,
+        );
+        sampler.tick(
+            1000 * MS,
+            only(Ddir::Read, 10),
+            only(Ddir::Read, 10 << 20),
+            None,
+        );
+        sampler.tick(
+            1600 * MS,
+            only(Ddir::Read, 16),
+            only(Ddir::Read, 16 << 20),
+            None,
+        );
+        let (bw, iops) = (
+            sampler.sampled.bw[Ddir::Read],
+            sampler.sampled.iops[Ddir::Read],
+        );
         assert_eq!((bw.n, bw.min, bw.max), (2, 10240, 20480));
         assert_eq!((iops.n, iops.min, iops.max), (2, 10, 20));
         assert_eq!(sampler.sampled.bw[Ddir::Write].n, 0);
@@ -154,10 +191,20 @@ mod tests {
     #[test]
     fn the_warm_up_leaves_no_trace() {
         let mut sampler = Sampler::new(500 * MS, 0, 0);
-        sampler.tick(500 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30), None);
+        sampler.tick(
+            500 * MS,
+            only(Ddir::Read, 1),
+            only(Ddir::Read, 1 << 30),
+            None,
+        );
         sampler.restart(700 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30));
         assert_eq!(sampler.due_ns(), Some(1200 * MS));
-        sampler.tick(1200 * MS, only(Ddir::Read, 2), only(Ddir::Read, (1 << 30) + (1 << 19)), None);
+        sampler.tick(
+            1200 * MS,
+            only(Ddir::Read, 2),
+            only(Ddir::Read, (1 << 30) + (1 << 19)),
+            None,
+        );
         assert_eq!(sampler.sampled.bw[Ddir::Read].max, 1024);
     }
 }

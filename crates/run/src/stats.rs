@@ -74,7 +74,13 @@ impl Stats {
     pub fn new(worker: &Worker, sync_engine: bool) -> Self {
         let reporting = &worker.reporting;
         let measured = &worker.measured;
-        let class = |bins: bool| if bins { Latency::with_histogram() } else { Latency::default() };
+        let class = |bins: bool| {
+            if bins {
+                Latency::with_histogram()
+            } else {
+                Latency::default()
+            }
+        };
         let classes = |used: bool| Classes {
             slat: class(used && measured.slat && reporting.slat_percentiles && !sync_engine),
             clat: class(used && measured.clat),

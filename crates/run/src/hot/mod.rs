@@ -170,7 +170,13 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
     fn peek(&self, slot: u32) -> Io {
         let at = self.batch.pos & (Batch::CAPACITY - 1);
         let batch = &self.batch;
-        Io::new(slot, batch.file[at], batch.ddir[at], batch.offset[at], batch.len[at])
+        Io::new(
+            slot,
+            batch.file[at],
+            batch.ddir[at],
+            batch.offset[at],
+            batch.len[at],
+        )
     }
 
     /// Writes the content of a write into its slot's buffer.
@@ -202,7 +208,10 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
                 usage: sys::process::thread_usage().since(&self.usage),
                 pid: sys::process::thread_id(),
             };
-            *self.snapshot.lock().expect("no thread panics while it copies") = Some(snapshot);
+            *self
+                .snapshot
+                .lock()
+                .expect("no thread panics while it copies") = Some(snapshot);
         }
         orders & order::STOP != 0
     }

@@ -52,7 +52,12 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
                     work.stats.classes[io.ddir].clat.add(ns, 1);
                 }
                 if H::ACTIVE {
-                    let done = Done { io, start, issue: start, end };
+                    let done = Done {
+                        io,
+                        start,
+                        issue: start,
+                        end,
+                    };
                     let buffer = &work.engine.slot_mut(0)[..io.len as usize];
                     if let Err(failure) = hooks.done(&done, buffer, work.clock) {
                         break work.hook_failed(failure);
@@ -102,7 +107,11 @@ fn unusual<E: Engine, C: Clock>(
     let moved = result as u32;
     work.stats.odd[io.ddir].short += 1;
     *io = io.rest(moved);
-    let size = work.engine.files().get(usize::from(io.file)).and_then(|file| file.size().ok());
+    let size = work
+        .engine
+        .files()
+        .get(usize::from(io.file))
+        .and_then(|file| file.size().ok());
     if size == Some(io.offset) {
         // The region ends inside the block: what there is, is the whole transfer.
         work.live.count(io.ddir, 1, u64::from(moved));
