@@ -36,7 +36,10 @@ enum Slot {
 
 /// True where a job's write buffers are filled by stamping, so that nothing else needs to.
 pub fn stamps(worker: &Worker) -> bool {
-    worker.verify.as_ref().is_some_and(|verify| verify.content.kind != VerifyKind::Null)
+    worker
+        .verify
+        .as_ref()
+        .is_some_and(|verify| verify.content.kind != VerifyKind::Null)
 }
 
 /// Verification of one worker.
@@ -71,7 +74,11 @@ impl<'a> Verification<'a> {
         let order = ReadOrder::of(spec);
         let writes = spec.direction.writes();
         let smallest = spec.block[Ddir::Write].min.max(1);
-        let expected = if writes { (spec.size / smallest).min(MOST_RESERVED) } else { 0 };
+        let expected = if writes {
+            (spec.size / smallest).min(MOST_RESERVED)
+        } else {
+            0
+        };
         Some(Verification {
             plan,
             targets: &worker.targets,
@@ -170,14 +177,17 @@ impl<'a> Verification<'a> {
     fn check(&mut self, io: &Io, buffer: &[u8], expect: &Expect) -> Result<(), Failure> {
         let mut found = Vec::new();
         let fatal = self.plan.fatal;
-        self.verifier.check_each(buffer, io.offset, expect, |mismatch| {
-            found.push(mismatch);
-            !fatal
-        });
+        self.verifier
+            .check_each(buffer, io.offset, expect, |mismatch| {
+                found.push(mismatch);
+                !fatal
+            });
         match found.first() {
             None => Ok(()),
             Some(first) => {
-                found.iter().for_each(|mismatch| self.complain(io, buffer, mismatch));
+                found
+                    .iter()
+                    .for_each(|mismatch| self.complain(io, buffer, mismatch));
                 let text = first.text(&self.target(io).path.display());
                 let line = text.lines().next().unwrap_or_default();
                 Err(Failure::new(EILSEQ, "verify", line))
@@ -221,7 +231,8 @@ impl<'a> Verification<'a> {
         while fill.fill(batch, Batch::CAPACITY) > 0 {
             for at in (0..batch.n).filter(|&at| batch.ddir[at] == Ddir::Write) {
                 let (offset, len) = (batch.offset[at], batch.len[at]);
-                self.fresh.push(piece(batch.file[at], offset, len, self.number, 0));
+                self.fresh
+                    .push(piece(batch.file[at], offset, len, self.number, 0));
                 self.number += 1;
                 ios += 1;
                 bytes += u64::from(len);
@@ -241,7 +252,8 @@ impl<'a> Verification<'a> {
         }
         self.feed.log(&mut self.fresh);
         self.reading_back = self.plan.read_back && !self.feed.is_empty();
-        self.reading_back.then(|| Box::new(ReadBack::new(&self.feed)) as Box<dyn Fill>)
+        self.reading_back
+            .then(|| Box::new(ReadBack::new(&self.feed)) as Box<dyn Fill>)
     }
 
     /// The pass of reading back is over.
@@ -259,7 +271,14 @@ impl<'a> Verification<'a> {
 }
 
 fn piece(file: u16, offset: u64, len: u32, numberio: u64, seed: u64) -> Piece {
-    Piece { file, offset, len, numberio, seed, trimmed: false }
+    Piece {
+        file,
+        offset,
+        len,
+        numberio,
+        seed,
+        trimmed: false,
+    }
 }
 
 fn is_at(piece: &Piece, io: &Io) -> bool {
@@ -268,7 +287,10 @@ fn is_at(piece: &Piece, io: &Io) -> bool {
 
 /// Writes a block to the current directory under fio's name; what there is to say about it.
 fn dump(target: &Path, offset: u64, what: &str, block: &[u8]) -> String {
-    let base = target.file_name().unwrap_or(target.as_os_str()).to_string_lossy();
+    let base = target
+        .file_name()
+        .unwrap_or(target.as_os_str())
+        .to_string_lossy();
     let name = format!("{base}.{offset}.{what}");
     match std::fs::write(&name, block) {
         Ok(()) => format!("       {what} data dumped as {name}\n"),
