@@ -87,8 +87,8 @@ fn rows_of_every_request_equal_fios() {
         format!("--rw=read --size=128k --numjobs=2 --per_job_logs=0 {all}"),
         format!("--rw=read --size=64k --disable_slat=1 --disable_clat=1 {all}"),
         format!("--rw=read --size=64k --gtod_reduce=1 {all}"),
-        format!("--rw=read --size=64k --log_entries=2048 --write_bw_log"),
-        format!("--rw=read --size=64k --write_hist_log=h --log_hist_msec=10000"),
+        "--rw=read --size=64k --log_entries=2048 --write_bw_log".to_owned(),
+        "--rw=read --size=64k --write_hist_log=h --log_hist_msec=10000".to_owned(),
     ];
     let findings: Vec<String> = table.iter().flat_map(|words| compare(words)).collect();
     assert_none(&findings, "log rows");

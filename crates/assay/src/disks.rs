@@ -31,14 +31,23 @@ impl DiskWatch {
         paths.sort_unstable();
         paths.dedup();
         let devices = paths.into_iter().flat_map(|path| below(facts, path));
-        let disks = watch(&facts.root, devices).into_iter().filter_map(read).collect();
-        DiskWatch { disks, since: Instant::now() }
+        let disks = watch(&facts.root, devices)
+            .into_iter()
+            .filter_map(read)
+            .collect();
+        DiskWatch {
+            disks,
+            since: Instant::now(),
+        }
     }
 
     /// What the devices have done so far.
     pub fn differences(&self) -> Vec<Disk> {
         let elapsed_ms = self.since.elapsed().as_millis() as u64;
-        self.disks.iter().map(|reading| difference(reading, elapsed_ms)).collect()
+        self.disks
+            .iter()
+            .map(|reading| difference(reading, elapsed_ms))
+            .collect()
     }
 }
 
@@ -52,12 +61,24 @@ fn below(facts: &host::Facts, path: &Path) -> Vec<host::BlockDevice> {
 fn read(device: Watched) -> Option<Reading> {
     // A device that vanished between listing and reading is simply not reported.
     let before = device.sample().ok()?;
-    let members = device.members.clone().into_iter().filter_map(read).collect();
-    Some(Reading { device, before, members })
+    let members = device
+        .members
+        .clone()
+        .into_iter()
+        .filter_map(read)
+        .collect();
+    Some(Reading {
+        device,
+        before,
+        members,
+    })
 }
 
 fn difference(reading: &Reading, elapsed_ms: u64) -> Disk {
-    let done = reading.device.sample().map_or_else(|_| Sample::default(), |now| now.since(&reading.before));
+    let done = reading
+        .device
+        .sample()
+        .map_or_else(|_| Sample::default(), |now| now.since(&reading.before));
     Disk {
         name: reading.device.name.clone(),
         counters: DiskCounters {
@@ -69,6 +90,10 @@ fn difference(reading: &Reading, elapsed_ms: u64) -> Disk {
             busy_ms: done.busy_ms,
             elapsed_ms,
         },
-        members: reading.members.iter().map(|member| difference(member, elapsed_ms)).collect(),
+        members: reading
+            .members
+            .iter()
+            .map(|member| difference(member, elapsed_ms))
+            .collect(),
     }
 }

@@ -38,8 +38,15 @@ enum Verb {
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let called = words.first().map(|word| Path::new(word).file_name().unwrap_or_default().to_owned());
-    let text = |words: &[OsString]| words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let called = words
+        .first()
+        .map(|word| Path::new(word).file_name().unwrap_or_default().to_owned());
+    let text = |words: &[OsString]| {
+        words
+            .iter()
+            .map(|w| w.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+    };
     // A link named fio is fio; and fio's own words never pass through another parser.
     if called.is_some_and(|name| name == "fio") {
         return fio::main(&text(&words[1..]));

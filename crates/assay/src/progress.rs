@@ -25,7 +25,10 @@ impl Meter {
         self.update_rates(view);
         let elapsed_s = view.elapsed_ns.div_ceil(1_000_000_000);
         let jobs: Vec<JobProgress> = view.workers.iter().map(|w| job_progress(w, view)).collect();
-        let exits = view.workers.iter().any(|w| w.plan.lifecycle.exitall.is_some());
+        let exits = view
+            .workers
+            .iter()
+            .any(|w| w.plan.lifecycle.exitall.is_some());
         let eta = run_eta(&jobs, elapsed_s, exits);
         self.estimated |= matches!(eta, Eta::Seconds(left) if left > 0);
         let running = |w: &&WorkerView<'_>| is_running(w.phase);
@@ -33,9 +36,18 @@ impl Meter {
         Progress {
             states: view.workers.iter().map(letter).collect(),
             running: view.workers.iter().filter(running).count() as u32,
-            ramping: view.workers.iter().filter(|w| w.phase == Phase::Ramp).count() as u32,
+            ramping: view
+                .workers
+                .iter()
+                .filter(|w| w.phase == Phase::Ramp)
+                .count() as u32,
             setting_up: 0,
-            open_files: view.workers.iter().filter(running).map(|w| open_files(w.plan)).sum(),
+            open_files: view
+                .workers
+                .iter()
+                .filter(running)
+                .map(|w| open_files(w.plan))
+                .sum(),
             limits: limits(view),
             bytes_per_s: self.rate_bytes,
             iops: self.rate_ios,
@@ -77,7 +89,11 @@ fn is_running(phase: Phase) -> bool {
 }
 
 fn open_files(worker: &Worker) -> u32 {
-    worker.targets.iter().filter(|t| t.kind != plan::TargetKind::None).count() as u32
+    worker
+        .targets
+        .iter()
+        .filter(|t| t.kind != plan::TargetKind::None)
+        .count() as u32
 }
 
 /// The state letter of a worker.
@@ -101,7 +117,11 @@ fn letter(worker: &WorkerView<'_>) -> char {
                 (false, true, true) => 'M',
                 (false, false, _) => 'D',
             };
-            if direction.is_random() { letter.to_ascii_lowercase() } else { letter }
+            if direction.is_random() {
+                letter.to_ascii_lowercase()
+            } else {
+                letter
+            }
         }
     }
 }
@@ -123,10 +143,22 @@ fn limits(view: &View<'_>) -> RateLimits {
 fn job_progress(worker: &WorkerView<'_>, view: &View<'_>) -> JobProgress {
     let limits = &worker.plan.limits;
     let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
-    let passes = if limits.time_based { 1 } else { limits.loops.max(1) };
+    let passes = if limits.time_based {
+        1
+    } else {
+        limits.loops.max(1)
+    };
     let done_bytes: u64 = worker.bytes.0.iter().sum();
-    let reads_back = worker.plan.verify.as_ref().is_some_and(|v| v.read_back && !v.only);
-    let doubled = if reads_back && worker.plan.requests.direction.writes() { 2 } else { 1 };
+    let reads_back = worker
+        .plan
+        .verify
+        .as_ref()
+        .is_some_and(|v| v.read_back && !v.only);
+    let doubled = if reads_back && worker.plan.requests.direction.writes() {
+        2
+    } else {
+        1
+    };
     let rate: u64 = worker.plan.pace.rate.0.iter().flatten().sum();
     let ended = view.workers.iter().filter(|w| w.phase == Phase::Done);
     JobProgress {
@@ -138,7 +170,10 @@ fn job_progress(worker: &WorkerView<'_>, view: &View<'_>) -> JobProgress {
         },
         walled: worker.plan.stage > 0 || worker.plan.wait_for.is_some(),
         endless: false,
-        total_bytes: limits.io_bytes.saturating_mul(passes).saturating_mul(doubled),
+        total_bytes: limits
+            .io_bytes
+            .saturating_mul(passes)
+            .saturating_mul(doubled),
         done_bytes,
         elapsed_s: seconds(worker.running_ns),
         runtime_s: seconds(limits.runtime_ns),
@@ -146,6 +181,9 @@ fn job_progress(worker: &WorkerView<'_>, view: &View<'_>) -> JobProgress {
         start_delay_s: seconds(limits.start_delay_ns),
         ramp_left_s: seconds(limits.ramp_ns.saturating_sub(worker.running_ns)),
         rate_bytes_per_s: rate,
-        ended_s: ended.map(|w| w.running_ns / 1_000_000_000).max().unwrap_or(0),
+        ended_s: ended
+            .map(|w| w.running_ns / 1_000_000_000)
+            .max()
+            .unwrap_or(0),
     }
 }

@@ -45,7 +45,13 @@ impl Session {
     }
 
     /// Runs the plan; the document gets the disks' part.
-    pub fn run(&self, crew: Crew, intervals: Intervals, observer: &mut dyn Observer, disks: &DiskWatch) -> Ended {
+    pub fn run(
+        &self,
+        crew: Crew,
+        intervals: Intervals,
+        observer: &mut dyn Observer,
+        disks: &DiskWatch,
+    ) -> Ended {
         let mut ended = crew.run(&self.plan, intervals, observer);
         ended.run.disks = disks.differences();
         ended

@@ -24,11 +24,13 @@ impl Listener {
         let listener = Arc::<Listener>::default();
         let heard = Arc::clone(&listener);
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
-        std::thread::Builder::new().name("signals".into()).spawn(move || {
-            for signal in &mut signals {
-                heard.hear(signal, &announce);
-            }
-        })?;
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                for signal in &mut signals {
+                    heard.hear(signal, &announce);
+                }
+            })?;
         Ok(listener)
     }
 

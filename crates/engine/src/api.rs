@@ -7,6 +7,9 @@
 
 use option::OptionSet;
 use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use sys::file::File;
 use sys::pages::Pool;
 use units::Ddir;
@@ -63,8 +66,38 @@ pub enum Queued {
     Done(i32),
     /// It waits for [`Engine::commit`].
     Staged,
-    /// It was not taken: commit or reap first, then queue it again.
+    /// It was not taken: commit or reap first, then queue it again. From an engine that serves
+    /// requests inside `queue`: nothing has happened yet, look for orders and queue it again.
     Full,
+    /// It is over in a way that [`Engine::aside`] tells.
+    Aside,
+}
+
+/// What became of a request that the loops should not account for in the usual way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aside {
+    /// All of it is done, and there was nothing to time.
+    Untimed,
+    /// It is done, and the engine has timed it.
+    Timed {
+        /// Bytes, or `-errno`. 0 is no error.
+        result: i32,
+        /// How long it took, nanoseconds.
+        ns: u64,
+    },
+    /// It was not done, and no request will be any more: the job ends here, successfully.
+    End,
+}
+
+/// What an engine that works on the names of its targets expects to find there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByName {
+    /// Files of the job's sizes.
+    Files,
+    /// Nothing, or files.
+    NewFiles,
+    /// Nothing, or directories.
+    Directories,
 }
 
 /// What an engine can do; the loops and the planner are chosen by it.
@@ -77,8 +110,20 @@ pub struct Caps {
     pub gathers: bool,
     /// Behaves as `sync` if the queue depth is 1.
     pub sync_at_depth_one: bool,
-    /// Opens no files and moves no data.
+    /// Needs no files to be made or opened, and no disk.
     pub diskless: bool,
+    /// Keeps no data, so that there is nothing to verify.
+    pub fake: bool,
+    /// Opens no target before the run, but works on their names. Each is operated on once; only
+    /// that is timed.
+    pub by_name: Option<ByName>,
+    /// The by-name operation changes what it names.
+    pub alters_names: bool,
+    /// Its requests are no I/O: they count and take time, but move nothing, and only time ends
+    /// the job.
+    pub no_io: bool,
+    /// Its rates are reported in bits.
+    pub bits: bool,
     /// Takes [`Ddir::Trim`].
     pub trims: bool,
     /// Takes sync requests beside others in flight; else they complete inside `queue`, which
@@ -97,6 +142,11 @@ impl Caps {
         gathers: false,
         sync_at_depth_one: false,
         diskless: false,
+        fake: false,
+        by_name: None,
+        alters_names: false,
+        no_io: false,
+        bits: false,
         trims: false,
         queued_syncs: false,
         fixed_size: false,
@@ -143,6 +193,36 @@ pub struct Setup<'a, O> {
     pub priority: u16,
     /// Flag bits for [`Ddir::SyncFileRange`].
     pub sync_range_flags: u32,
+    /// What else is known about the job.
+    pub job: Job<'a>,
+}
+
+/// Facts about a job for engines that do more than read and write open files.
+#[derive(Clone, Debug, Default)]
+pub struct Job<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Which clone of it this is, from 0.
+    pub clone: u32,
+    /// When it ends, nanoseconds after it starts to measure; 0: when its requests are done.
+    pub runtime_ns: u64,
+    /// The end of the region that requests reach into, bytes.
+    pub end: u64,
+    /// The targets, one for each file number of requests.
+    pub targets: Vec<Target>,
+    /// What is written will be checked.
+    pub verifies: bool,
+    /// How many workers are yet to end, without those of engines whose requests are no I/O.
+    pub io_workers: Arc<AtomicU32>,
+}
+
+/// One target of a job.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Where it is.
+    pub path: Arc<PathBuf>,
+    /// How much of it requests reach, bytes.
+    pub length: u64,
 }
 
 impl<O> Setup<'_, O> {
@@ -161,6 +241,7 @@ impl<O> Setup<'_, O> {
             min_len: 4096,
             priority: 0,
             sync_range_flags: 0,
+            job: Job::default(),
         }
     }
 }
@@ -245,4 +326,19 @@ pub trait Engine: Sized {
 
     /// The open files.
     fn files(&self) -> &[File];
+
+    /// What became of the request for which `queue` has just answered [`Queued::Aside`].
+    fn aside(&mut self) -> Aside {
+        unreachable!("{} never answers so", Self::NAME)
+    }
+
+    /// Where requests for this file number go, for messages.
+    fn path(&self, file: u16) -> Option<&Path> {
+        self.files().get(usize::from(file)).map(File::path)
+    }
+
+    /// Messages that were lost before they could be read.
+    fn dropped(&self) -> u64 {
+        0
+    }
 }

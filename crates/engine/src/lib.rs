@@ -10,7 +10,9 @@ pub mod inline;
 pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
+pub mod nop;
 pub mod null;
+pub mod posixaio;
 pub mod psync;
 pub mod pvsync;
 pub mod pvsync2;
@@ -18,5 +20,7 @@ pub mod registry;
 pub mod sync;
 pub mod vsync;
 
-pub use api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+pub use api::{
+    Aside, ByName, Caps, Engine, EngineError, Io, Job, NoOptions, Queued, Setup, Target,
+};
 pub use registry::{EngineKind, UnknownEngine, Visitor};

@@ -28,6 +28,7 @@ impl Engine for Null {
     const HELP: &'static str = "Moves no data; measures the cost of the tool itself";
     const CAPS: Caps = Caps {
         diskless: true,
+        fake: true,
         trims: true,
         queued_syncs: true,
         sync_at_depth_one: true,

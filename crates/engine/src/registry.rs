@@ -46,6 +46,7 @@ engines! {
     Uring => crate::io_uring::Uring,
     Mmap => crate::mmap::Mmap,
     Null => crate::null::Null,
+    Posixaio => crate::posixaio::Posixaio,
 }
 
 const fn table<E: Engine>() -> EngineTable {
@@ -85,7 +86,6 @@ const PLATFORM: &str = "belongs to another operating system";
 /// fio's engines that are not built in.
 const ABSENT: &[EngineTable] = &[
     later("io_uring_cmd", "NVMe commands through io_uring"),
-    later("posixaio", "aio_read and aio_write of the C library"),
     later("cpuio", "Burns CPU time instead of doing I/O"),
     later("exec", "Runs a program beside the other jobs"),
     later("net", "Sends and receives over a socket"),
@@ -340,7 +340,7 @@ mod tests {
             format!("ioengine=rbd: not supported ({LIBRARY})")
         );
         assert!(text("external:/tmp/x.so").contains("plugins"));
-        assert!(text("posixaio").contains("not built yet"));
+        assert!(text("io_uring_cmd").contains("not built yet"));
     }
 
     #[test]

@@ -186,6 +186,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// Where the region ends, in bytes.
+    pub fn end(&self) -> u64 {
+        self.offset_bytes.saturating_add(self.length_bytes)
+    }
+
     /// How to open this target for the run. Without a permit it is opened for reading only,
     /// whatever `access` asks for.
     pub fn how(&self, access: &Access) -> sys::file::Open {

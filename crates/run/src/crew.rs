@@ -11,6 +11,7 @@ use plan::model::{ExitScope, Plan, Worker};
 use result::{Failure, Job, Run, SCHEMA_VERSION};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use sys::clock::monotonic_ns;
@@ -142,6 +143,8 @@ struct Session<'a, 'o> {
     observer: &'o mut dyn Observer,
     signal: Option<i32>,
     scribe: Scribe,
+    /// How many workers that do I/O are not over.
+    io_workers: Arc<AtomicU32>,
 }
 
 impl Crew {
@@ -170,7 +173,9 @@ impl Crew {
     /// Runs the plan to its end.
     pub fn run(self, plan: &Plan, intervals: Intervals, observer: &mut dyn Observer) -> Ended {
         let genesis_ns = monotonic_ns();
-        let members = plan.workers.iter().map(Member::new).collect();
+        let io_workers = Arc::default();
+        let members = plan.workers.iter();
+        let members = members.map(|w| Member::new(w, &io_workers)).collect();
         let scribe = Scribe::start(&plan.workers);
         let mut session = Session {
             plan,
@@ -179,7 +184,9 @@ impl Crew {
             observer,
             signal: None,
             scribe,
+            io_workers,
         };
+        session.count_io_workers();
         let mut aggregate = self.aggregate;
         let mut next_status = intervals.status_ns.map(|every| genesis_ns + every);
         let mut next_report = intervals.report_ns.map(|every| genesis_ns + every);
@@ -198,7 +205,10 @@ impl Crew {
                 }
                 let wait = Duration::from_nanos(wake.saturating_sub(monotonic_ns()));
                 match self.inbox.recv_timeout(wait) {
-                    Ok(event) => session.hear(event),
+                    Ok(event) => {
+                        session.hear(event);
+                        session.count_io_workers();
+                    }
                     Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
                 }
                 let now = monotonic_ns();
@@ -234,10 +244,13 @@ impl Crew {
 }
 
 impl<'a> Member<'a> {
-    fn new(plan: &'a Worker) -> Self {
+    fn new(plan: &'a Worker, io_workers: &Arc<AtomicU32>) -> Self {
         Member {
             plan,
-            shared: Arc::default(),
+            shared: Arc::new(Shared {
+                io_workers: Arc::clone(io_workers),
+                ..Shared::default()
+            }),
             state: State::Pending,
             thread: None,
             started_ns: 0,
@@ -274,6 +287,12 @@ impl<'a> Member<'a> {
 impl<'a> Session<'a, '_> {
     fn over(&self) -> bool {
         self.members.iter().all(Member::is_over)
+    }
+
+    fn count_io_workers(&self) {
+        let busy = |m: &&Member| !m.is_over() && !m.plan.engine.kind.caps().no_io;
+        let count = self.members.iter().filter(busy).count();
+        self.io_workers.store(count as u32, Relaxed);
     }
 
     /// Starts every worker whose turn has come.

@@ -14,6 +14,7 @@ use crate::verify::{self, Verification};
 use engine::{Engine, Setup, Visitor};
 use plan::model;
 use result::Failure;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 use sys::clock::{Clock, Monotonic};
@@ -31,6 +32,8 @@ pub struct Shared {
     pub snapshot: Mutex<Option<Snapshot>>,
     /// Opened by the crew when all workers of the stage are ready.
     pub start: Gate,
+    /// How many workers of the run are yet to end, without those whose requests are no I/O.
+    pub io_workers: Arc<AtomicU32>,
 }
 
 /// A gate that opens once.
@@ -164,7 +167,7 @@ impl Visitor for Start<'_> {
             files,
             outcome,
         } = self;
-        let prepared = prepare::<E>(worker, files);
+        let prepared = prepare::<E>(worker, files, &shared.io_workers);
         announce();
         shared.start.pass();
         let (engine, filler, fill) = match prepared {
@@ -194,12 +197,20 @@ impl Visitor for Start<'_> {
     }
 }
 
+fn target_facts(target: &model::Target) -> engine::Target {
+    engine::Target {
+        path: Arc::clone(&target.path),
+        length: target.length_bytes,
+    }
+}
+
 type Prepared<E> = (E, Option<Filler>, Box<dyn workload::Fill>);
 
 /// Buffers, engine and generator: all allocation happens here.
 fn prepare<E: Engine>(
     worker: &model::Worker,
     files: Vec<sys::file::File>,
+    io_workers: &Arc<AtomicU32>,
 ) -> Result<Prepared<E>, Failure> {
     let given: Vec<(&str, Option<&str>)> = worker
         .engine
@@ -243,6 +254,20 @@ fn prepare<E: Engine>(
             sys::process::io_priority(class, level, 0)
         }),
         sync_range_flags: worker.access.sync_range_flags,
+        job: engine::Job {
+            name: &worker.name,
+            clone: worker.clone,
+            runtime_ns: worker.limits.runtime_ns,
+            end: worker
+                .targets
+                .iter()
+                .map(model::Target::end)
+                .max()
+                .unwrap_or(0),
+            targets: worker.targets.iter().map(target_facts).collect(),
+            verifies: worker.verify.is_some(),
+            io_workers: Arc::clone(io_workers),
+        },
     };
     let engine = E::start(setup).map_err(|error| {
         Failure::new(

@@ -27,6 +27,7 @@ pub mod file;
 pub mod mapping;
 pub mod numa;
 pub mod pages;
+pub mod posix_aio;
 pub mod process;
 pub mod ring;
 pub mod transfer;

@@ -26,7 +26,8 @@ pub struct OwnFile {
 impl OwnFile {
     /// Makes the file in `dir` after a look at the free space.
     pub fn create(dir: &Path) -> anyhow::Result<OwnFile> {
-        let space = host::space::of(dir).with_context(|| format!("{}: free space", dir.display()))?;
+        let space =
+            host::space::of(dir).with_context(|| format!("{}: free space", dir.display()))?;
         if space.read_only {
             bail!("{}: the file system is mounted read-only", dir.display());
         }
@@ -40,18 +41,34 @@ impl OwnFile {
             );
         }
         let path = dir.join(format!(".assay-check-{}.tmp", sys::process::process_id()));
-        let new = Open { read: true, write: true, create: true, exclusive: true, ..Open::default() };
+        let new = Open {
+            read: true,
+            write: true,
+            create: true,
+            exclusive: true,
+            ..Open::default()
+        };
         drop(File::open(&path, new).with_context(|| format!("cannot create {}", path.display()))?);
-        let how = Open { read: true, direct: true, ..Open::default() };
+        let how = Open {
+            read: true,
+            direct: true,
+            ..Open::default()
+        };
         let direct = File::open(&path, how).is_ok();
-        Ok(OwnFile { path, budget_bytes, direct })
+        Ok(OwnFile {
+            path,
+            budget_bytes,
+            direct,
+        })
     }
 
     /// The engine that keeps a queue on this file: buffered I/O is asynchronous only in io_uring.
     pub fn engine(&self) -> &'static str {
         let ring = Pool::new(1, 4096, 4096, &Kind::Anonymous, false)
             .map_err(|error| error.kind())
-            .and_then(|pool| Ring::new(pool, Vec::new(), &Config::default()).map_err(|(_, e)| e.kind()));
+            .and_then(|pool| {
+                Ring::new(pool, Vec::new(), &Config::default()).map_err(|(_, e)| e.kind())
+            });
         if ring.is_ok() { "io_uring" } else { "libaio" }
     }
 }

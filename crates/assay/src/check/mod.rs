@@ -108,7 +108,11 @@ fn check() -> anyhow::Result<ExitCode> {
                 bail!("not one MiB could be written in {} s", phase.seconds);
             }
         }
-        measured.push(Measured { title: phase.title, ddir: phase.ddir, job });
+        measured.push(Measured {
+            title: phase.title,
+            ddir: phase.ddir,
+            job,
+        });
     }
     print!("{}", summary::text(&place, &own, size_bytes, &measured));
     Ok(ExitCode::SUCCESS)
@@ -120,10 +124,17 @@ fn run_phase(
     size_bytes: u64,
     signals: &Listener,
 ) -> anyhow::Result<Run> {
-    let mut words: Vec<String> = phase.options.split_whitespace().map(str::to_owned).collect();
+    let mut words: Vec<String> = phase
+        .options
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
     // A colon in the path would separate two file names.
     let path = own.path.to_string_lossy().replace(':', "\\:");
-    words.insert(0, format!("--name={}", phase.title.replace([' ', ','], "-")));
+    words.insert(
+        0,
+        format!("--name={}", phase.title.replace([' ', ','], "-")),
+    );
     words.push(format!("--ioengine={}", own.engine()));
     words.push(format!("--direct={}", u8::from(own.direct)));
     words.push(format!("--filename={path}"));
@@ -135,9 +146,16 @@ fn run_phase(
     session.lay_out(&signals.cancel, &mut |_| {})?;
     let crew = Crew::new();
     signals.attach(crew.remote());
-    let mut live = Live { title: phase.title, meter: Meter::default(), terminal: std::io::stdout().is_terminal() };
+    let mut live = Live {
+        title: phase.title,
+        meter: Meter::default(),
+        terminal: std::io::stdout().is_terminal(),
+    };
     let disks = session.watch_disks();
-    let intervals = Intervals { status_ns: Some(250_000_000), report_ns: None };
+    let intervals = Intervals {
+        status_ns: Some(250_000_000),
+        report_ns: None,
+    };
     let ended = session.run(crew, intervals, &mut live, &disks);
     live.clear();
     Ok(ended.run)

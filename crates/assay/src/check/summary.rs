@@ -22,14 +22,28 @@ impl Place {
             |mount| format!("{} on {}", mount.fs_type, mount.mount_point.display()),
         );
         let devices = host::block::below_path(&facts.root, &facts.mounts, dir);
-        let names: Vec<String> = devices.iter().map(|device| name(&device.whole_disk())).collect();
-        let device = if names.is_empty() { "no block device".to_owned() } else { names.join(" + ") };
-        Ok(Place { dir: dir.display().to_string(), device, file_system })
+        let names: Vec<String> = devices
+            .iter()
+            .map(|device| name(&device.whole_disk()))
+            .collect();
+        let device = if names.is_empty() {
+            "no block device".to_owned()
+        } else {
+            names.join(" + ")
+        };
+        Ok(Place {
+            dir: dir.display().to_string(),
+            device,
+            file_system,
+        })
     }
 
     /// One line for the start.
     pub fn headline(&self) -> String {
-        format!("Measuring {} ({}, {}); about 15 s", self.dir, self.device, self.file_system)
+        format!(
+            "Measuring {} ({}, {}); about 15 s",
+            self.dir, self.device, self.file_system
+        )
     }
 }
 
@@ -43,7 +57,11 @@ fn name(disk: &host::BlockDevice) -> String {
 
 /// The summary: ten lines.
 pub fn text(place: &Place, own: &OwnFile, size_bytes: u64, measured: &[Measured]) -> String {
-    let mode = if own.direct { "direct I/O" } else { "buffered I/O (no O_DIRECT here: the page cache is part of these figures)" };
+    let mode = if own.direct {
+        "direct I/O"
+    } else {
+        "buffered I/O (no O_DIRECT here: the page cache is part of these figures)"
+    };
     let mut text = format!(
         "directory    {}\nstorage      {}, {}\nmethod       {} through {}, own file of {} MiB, removed\n\n",
         place.dir,
@@ -74,7 +92,8 @@ pub fn text(place: &Place, own: &OwnFile, size_bytes: u64, measured: &[Measured]
 
 fn p99(class: &Latency) -> f64 {
     let bins = class.histogram.as_ref();
-    bins.and_then(|bins| bins.percentiles(&[99.0]).first().copied()).unwrap_or(0) as f64
+    bins.and_then(|bins| bins.percentiles(&[99.0]).first().copied())
+        .unwrap_or(0) as f64
 }
 
 /// Bytes per second in binary units.
@@ -115,7 +134,13 @@ mod tests {
     fn figures_keep_three_or_four_digits() {
         assert_eq!(rate(512.0), "512.0 B/s");
         assert_eq!(rate(1536.0 * 1024.0 * 1024.0), "1.50 GiB/s");
-        assert_eq!((count(9_999.0), count(12_345.0)), ("9999".into(), "12.3 k".into()));
-        assert_eq!((time(999.0), time(1_500_000.0)), ("999 ns".into(), "1.50 ms".into()));
+        assert_eq!(
+            (count(9_999.0), count(12_345.0)),
+            ("9999".into(), "12.3 k".into())
+        );
+        assert_eq!(
+            (time(999.0), time(1_500_000.0)),
+            ("999 ns".into(), "1.50 ms".into())
+        );
     }
 }

@@ -12,7 +12,11 @@ pub fn usage() -> String {
 pub fn show(switches: &Switches) -> ExitCode {
     if switches.version {
         // Scripts test the first line for `fio-3.`.
-        println!("{}\nassay-{}", render::FIO_VERSION, env!("CARGO_PKG_VERSION"));
+        println!(
+            "{}\nassay-{}",
+            render::FIO_VERSION,
+            env!("CARGO_PKG_VERSION")
+        );
         return ExitCode::SUCCESS;
     }
     if switches.help {
@@ -26,5 +30,9 @@ pub fn show(switches: &Switches) -> ExitCode {
         (None, None) => (usage(), true),
     };
     print!("{text}");
-    if known { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    if known {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    }
 }

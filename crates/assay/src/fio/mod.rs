@@ -49,7 +49,9 @@ pub fn main(words: &[String]) -> ExitCode {
         return ExitCode::from(1);
     }
     if spec.switches.showcmd {
-        spec.command_lines.iter().for_each(|line| println!("{line}"));
+        spec.command_lines
+            .iter()
+            .for_each(|line| println!("{line}"));
         return ExitCode::SUCCESS;
     }
     if spec.switches.parse_only {
@@ -63,7 +65,11 @@ pub fn main(words: &[String]) -> ExitCode {
             return ExitCode::from(1);
         }
     };
-    Personality { switches: &spec.switches, sink }.run(&spec)
+    Personality {
+        switches: &spec.switches,
+        sink,
+    }
+    .run(&spec)
 }
 
 struct Personality<'a> {
@@ -104,7 +110,12 @@ impl Personality<'_> {
         signals.attach(crew.remote());
         let disks = session.watch_disks();
         let intervals = self.intervals();
-        let idle = match self.switches.idle_prof.map(idle_mode).map(IdleProfiler::start) {
+        let idle = match self
+            .switches
+            .idle_prof
+            .map(idle_mode)
+            .map(IdleProfiler::start)
+        {
             Some(Err(error)) => return self.refuse(&error.to_string()),
             Some(Ok(idle)) => Some(idle),
             None => None,
@@ -159,12 +170,19 @@ impl Personality<'_> {
         let plan = &session.plan;
         let mut text = String::new();
         for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
-            text += &job_line(worker, plan.workers.iter().filter(|w| w.job == worker.job).count());
+            text += &job_line(
+                worker,
+                plan.workers.iter().filter(|w| w.job == worker.job).count(),
+            );
         }
         let threads = plan.workers.iter().filter(|worker| worker.threaded).count() as u32;
         let all = plan.workers.len() as u32;
         text += &render::starting(threads, all - threads);
-        for note in spec.notes.iter().filter(|note| note.severity <= Severity::Warning) {
+        for note in spec
+            .notes
+            .iter()
+            .filter(|note| note.severity <= Severity::Warning)
+        {
             text += &format!("note: {note}\n");
         }
         for note in &plan.notes {
@@ -194,7 +212,8 @@ impl Personality<'_> {
     fn intervals(&self) -> Intervals {
         let terminal = self.sink.is_terminal()
             || (matches!(self.sink, Sink::File(_)) && std::io::stdout().is_terminal());
-        let only_normal = self.switches.formats == [Format::Normal] || matches!(self.sink, Sink::File(_));
+        let only_normal =
+            self.switches.formats == [Format::Normal] || matches!(self.sink, Sink::File(_));
         let shown = match self.switches.eta {
             Eta::Always => true,
             Eta::Never => false,

@@ -24,10 +24,23 @@ pub struct Show<'a> {
 
 impl<'a> Show<'a> {
     /// Shows on `sink`; the status line goes to standard output unless that holds a document.
-    pub fn new(switches: &'a Switches, sink: &'a mut Sink, disks: &'a DiskWatch, status: bool) -> Self {
+    pub fn new(
+        switches: &'a Switches,
+        sink: &'a mut Sink,
+        disks: &'a DiskWatch,
+        status: bool,
+    ) -> Self {
         let mut line = StatusLine::default();
         line.newline_every_ms = switches.eta_newline.map(|every| every.ms());
-        Show { switches, sink, disks, meter: Meter::default(), line, shown: false, status }
+        Show {
+            switches,
+            sink,
+            disks,
+            meter: Meter::default(),
+            line,
+            shown: false,
+            status,
+        }
     }
 
     /// Ends the status line.
@@ -38,7 +51,8 @@ impl<'a> Show<'a> {
     }
 
     fn put(&self, text: &str) {
-        let document = matches!(self.sink, Sink::Stdout) && self.switches.formats != [Format::Normal];
+        let document =
+            matches!(self.sink, Sink::Stdout) && self.switches.formats != [Format::Normal];
         // A terminal that is gone takes no status line; the run goes on.
         let _ = if document {
             std::io::stderr().write_all(text.as_bytes())

@@ -1,7 +1,7 @@
 //! Starting engines and driving them as a loop would.
 
 use engine::registry::{dispatch, options_from};
-use engine::{Engine, EngineKind, Io, Queued, Setup, Visitor, fault};
+use engine::{Aside, Engine, EngineKind, Io, Queued, Setup, Visitor, fault};
 use std::path::{Path, PathBuf};
 use sys::file::{File, Open};
 use sys::pages::{Kind, Pool};
@@ -177,6 +177,11 @@ pub fn drive<E: Engine>(
                     staged += 1;
                 }
                 Queued::Full => full = true,
+                Queued::Aside => match engine.aside() {
+                    Aside::Untimed => results[next] = Some(requests[next].len as i32),
+                    Aside::Timed { result, .. } => results[next] = Some(result),
+                    Aside::End => panic!("{} ends by itself", E::NAME),
+                },
             }
             next += usize::from(!full);
         }

@@ -216,6 +216,7 @@ fn stage_group<E: Engine, C: Clock, H: Hooks>(
                 }
             }
             Queued::Full => return Taken::Busy,
+            Queued::Aside => unreachable!("only synchronous engines answer so"),
             Queued::Done(result) => {
                 work.batch.pos += 1;
                 if let Some(exit) = finished_inline::<E, C, H>(work, io, start, result) {
@@ -272,6 +273,7 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
     }
     match queued {
         Queued::Full => return Taken::Busy,
+        Queued::Aside => unreachable!("only synchronous engines answer so"),
         Queued::Staged => {
             queue.free_n -= 1;
             queue.flights[slot as usize] = Flight {

@@ -6,7 +6,7 @@
 //! leak into latency.
 
 use super::{Done, EIO, Exit, Gate, Hooks, Work};
-use engine::{Engine, Io, Queued};
+use engine::{Aside, Engine, Io, Queued};
 use sys::clock::Clock;
 
 /// Runs one pass.
@@ -41,10 +41,14 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
         let mut left = io;
         let exit = loop {
             let start = if H::STAMPED { work.clock.now() } else { 0 };
-            let Queued::Done(result) = work.engine.queue(left) else {
-                break work.failed(&io, EIO);
-            };
+            let queued = work.engine.queue(left);
             let end = if H::STAMPED { work.clock.now() } else { 0 };
+            let Queued::Done(result) = queued else {
+                match aside(work, hooks, &io, queued) {
+                    Next::Again => continue,
+                    Next::Over(exit) => break exit,
+                }
+            };
             if result == left.len as i32 && io.ddir.is_data() {
                 work.live.count(io.ddir, 1, u64::from(left.len));
                 if H::STAMPED {
@@ -81,6 +85,56 @@ enum Next {
     Again,
     /// Go on with the next request, or leave.
     Over(Option<Exit>),
+}
+
+/// Requests that the engine served in a way of its own.
+#[cold]
+#[inline(never)]
+fn aside<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    hooks: &mut H,
+    io: &Io,
+    queued: Queued,
+) -> Next {
+    if queued == Queued::Full {
+        return if work.live.ordered() && work.obey() {
+            Next::Over(Some(Exit::Stopped))
+        } else {
+            Next::Again
+        };
+    }
+    assert_eq!(queued, Queued::Aside, "{} is synchronous", E::NAME);
+    let timed = match work.engine.aside() {
+        Aside::End => return Next::Over(Some(Exit::Stopped)),
+        Aside::Untimed => None,
+        Aside::Timed { result, .. } if result < 0 => {
+            return Next::Over(work.failed(io, -result));
+        }
+        Aside::Timed { result, ns } => Some((result, ns)),
+    };
+    let bytes = timed.map_or(io.len, |(result, _)| result as u32);
+    work.live.count(io.ddir, 1, u64::from(bytes));
+    let Some((_, ns)) = timed else {
+        return Next::Over(None);
+    };
+    if H::STAMPED {
+        work.stats.classes[io.ddir].clat.add(ns, 1);
+    }
+    if H::ACTIVE {
+        let end = work.clock.now();
+        let start = end.wrapping_sub(work.clock.ticks(ns));
+        let done = Done {
+            io: *io,
+            start,
+            issue: start,
+            end,
+        };
+        let buffer = &work.engine.slot_mut(0)[..io.len as usize];
+        if let Err(failure) = hooks.done(&done, buffer, work.clock) {
+            return Next::Over(work.hook_failed(failure));
+        }
+    }
+    Next::Over(None)
 }
 
 /// Syncs, errors and short transfers.
