@@ -8,6 +8,9 @@ const ENGINES: [&str; 9] = [
     "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "mmap", "null",
 ];
 
+/// Assay's own options, one a line.
+const EXTENSIONS: &str = include_str!("../../crates/spec/src/options/extensions.txt");
+
 /// Options of fio 3.42 that the installed one does not list, or lists under an older name.
 const NEWER_OPTIONS: [&str; 35] = [
     "bs_is_seq_rand",
@@ -128,7 +131,11 @@ fn option_names_are_fios_own() {
         .filter(unknown)
         .map(|name| format!("{name} is not known here"))
         .collect();
-    let known = |name: &&String| theirs.contains(name) || NEWER_OPTIONS.contains(&name.as_str());
+    let known = |name: &&String| {
+        theirs.contains(name)
+            || NEWER_OPTIONS.contains(&name.as_str())
+            || EXTENSIONS.lines().any(|own| own == name.as_str())
+    };
     findings.extend(
         ours.iter()
             .filter(|name| !known(name))

@@ -1,4 +1,4 @@
-//! The coarse latency table of the text report (2, 4, 10 … 1000 ns/us/ms, 2000 ms, more).
+//! The coarse latency table of the text report (2, 4, 10 to 1000 ns/us/ms, 2000 ms, more).
 //!
 //! Derived from the fine bins at report time. About twenty fine bins are cut by a coarse edge;
 //! for those the histogram counts, beside the bin, how many values lay at or above the edge, so

@@ -94,7 +94,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn matches_the_two_pass_formula(values in prop::collection::vec(0u64..10_000_000_000, 2..200)) {
+        fn matches_the_two_pass_formula(
+            values in prop::collection::vec(0u64..10_000_000_000, 2..200)
+        ) {
             let mut m = Moments::default();
             values.iter().for_each(|v| m.add(*v, 1));
             let mean = values.iter().map(|v| *v as f64).sum::<f64>() / values.len() as f64;

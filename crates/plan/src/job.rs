@@ -115,7 +115,7 @@ impl<'a> Job<'a> {
         let options = self.options;
         if self.caps.sync && options.queue.iodepth > 1 {
             notes.push(
-                "note: both iodepth >= 1 and synchronous I/O engine are selected, \
+                "both iodepth >= 1 and synchronous I/O engine are selected, \
                  queue depth will be capped at 1"
                     .to_owned(),
             );

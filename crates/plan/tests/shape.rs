@@ -103,8 +103,7 @@ fn synchronous_engines_say_that_depth_has_no_effect() {
     assert_eq!(
         plan.notes,
         [
-            "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be \
-          capped at 1"
+            "both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1"
         ]
     );
     assert!(!plan.workers[0].reporting.has_slat);

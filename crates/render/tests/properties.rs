@@ -300,7 +300,8 @@ proptest! {
     fn terse_lines_have_constant_width(run in run()) {
         let blocks = run.reported();
         // A device has 9 fields, and 9 more for its members, which are devices themselves.
-        let width = |disk: &Disk| 9 * (1 + usize::from(!disk.members.is_empty()) + disk.members.len());
+        let width =
+            |disk: &Disk| 9 * (1 + usize::from(!disk.members.is_empty()) + disk.members.len());
         let devices: usize = run.disks.iter().map(width).sum();
         for (_, version) in TERSE_VERSIONS {
             let text = terse(&run, version);

@@ -384,7 +384,7 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
     let mut queue = (!inline)
         .then(|| hot::queue::Queue::new(worker.depth, E::CAPS.sync_at(worker.depth.iodepth)));
     let mut first = true;
-    while work.fill.more() {
+    while work.fill.more() && !worker.lifecycle.create_only {
         if !first {
             work.fill.restart();
             work.batch.clear();

@@ -195,7 +195,10 @@ impl<'a> Builder<'a> {
                 return;
             }
         };
-        self.sources.push(showcmd::Source::default());
+        self.sources.push(showcmd::Source {
+            file: Some(path.to_string()),
+            ..Default::default()
+        });
         let mut stonewall = later;
         for section in &mut sections {
             // fio sorts by priority and otherwise keeps the order.
@@ -376,8 +379,16 @@ impl<'a> Builder<'a> {
     fn finish(mut self, anything_said: bool) -> Result<Spec, Errors> {
         let nothing = self.jobs.is_empty() && self.errors.is_empty();
         if nothing && !self.switches.informs() && !(self.switches.parse_only && anything_said) {
-            self.errors
-                .push(Diagnostic::error(None, "no jobs defined; see --help"));
+            let files: Vec<&str> = self
+                .sources
+                .iter()
+                .filter_map(|source| source.file.as_deref())
+                .collect();
+            let text = match files.as_slice() {
+                [] => "no jobs defined; see --help".to_owned(),
+                files => format!("no jobs defined in {}; see --help", files.join(", ")),
+            };
+            self.errors.push(Diagnostic::error(None, text));
         }
         let command_lines = self
             .sources

@@ -7,6 +7,8 @@ use option::Kind;
 /// What one source of jobs said: the command line, or a job file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
+    /// The job file's path as given; `None` for the command line.
+    pub(crate) file: Option<String>,
     /// Options for all its jobs.
     pub(crate) globals: Vec<(String, String)>,
     /// Positions of its jobs.

@@ -98,7 +98,8 @@ mod tests {
             prop_assert_eq!(Modulus::new(m).of(n), n % m);
             let multiple = (n / m) * m;
             prop_assert_eq!(Modulus::new(m).of(multiple), 0);
-            prop_assert_eq!(Modulus::new(m).of(multiple.wrapping_sub(1)), multiple.wrapping_sub(1) % m);
+            let below = multiple.wrapping_sub(1);
+            prop_assert_eq!(Modulus::new(m).of(below), below % m);
         }
     }
 }

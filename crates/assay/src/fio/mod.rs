@@ -36,7 +36,7 @@ pub fn main(words: &[String]) -> ExitCode {
                 eprintln!("fio: {diagnostic}");
             }
             if words.is_empty() {
-                eprint!("{}", help::usage());
+                print!("{}", help::usage());
             }
             return ExitCode::from(1);
         }
@@ -100,6 +100,7 @@ impl Personality<'_> {
         if let Err(code) = self.lay_out(&session, &signals.cancel) {
             return code;
         }
+        self.remark(&session);
         let mut crew = Crew::new();
         if let Some(prefix) = &self.switches.bandwidth_log {
             crew = match crew.with_bandwidth_log(prefix, &session.plan) {
@@ -185,10 +186,16 @@ impl Personality<'_> {
         {
             text += &format!("note: {note}\n");
         }
-        for note in &plan.notes {
-            text += &format!("note: {note}\n");
-        }
         self.sink.write(&text);
+    }
+
+    /// Remarks about what the jobs will do, where fio has them: after the files are made.
+    fn remark(&mut self, session: &Session) {
+        if self.normal() {
+            for note in &session.plan.notes {
+                self.sink.write(&format!("note: {note}\n"));
+            }
+        }
     }
 
     fn lay_out(&mut self, session: &Session, cancel: &AtomicBool) -> Result<(), ExitCode> {

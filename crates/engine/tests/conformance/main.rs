@@ -66,7 +66,11 @@ impl Check for Data {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 8,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn data_and_slots_come_back_at_any_depth(

@@ -77,8 +77,8 @@ const NEWER: &[&str] = &[
     "write_zone_remainder",
 ];
 
-/// Assay's own options.
-const EXTENSIONS: &[&str] = &["reap", "stamps"];
+/// Assay's own options, one a line.
+const EXTENSIONS: &str = include_str!("extensions.txt");
 
 /// Names that only other builds of fio know.
 const ELSEWHERE: &[&str] = &["gpu_dev_id"];
@@ -103,8 +103,9 @@ fn the_names_are_those_of_fio() {
     let mut surplus = Vec::new();
     for def in Options::defs() {
         for name in std::iter::once(def.name).chain(def.aliases.to_vec()) {
-            let lists = [NEWER, ELSEWHERE, EXTENSIONS];
-            let listed = theirs.contains(name) || lists.iter().any(|list| list.contains(&name));
+            let listed = theirs.contains(name)
+                || [NEWER, ELSEWHERE].iter().any(|list| list.contains(&name))
+                || EXTENSIONS.lines().any(|own| own == name);
             // fio lists no aliases, no hidden and no deprecated names, but may know them.
             if !listed && !known_to_fio(name) {
                 surplus.push(name);

@@ -169,7 +169,7 @@ fn nothing_to_do_is_an_error_unless_information_was_asked_for() {
         "none.fio",
         "command line, word 1: cannot read job file `none.fio`: entity not found",
     );
-    wrong_file("", "no jobs defined; see --help");
+    wrong_file("", "no jobs defined in j.fio; see --help");
     for line in [
         "--version",
         "-v",
