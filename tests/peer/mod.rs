@@ -1,8 +1,10 @@
 //! The installed fio and this one, given the same words, must say the same.
 
 mod compare;
+mod errors;
 mod invocations;
 mod logs;
 mod offsets;
 mod seeds;
 mod selftest;
+mod small;

@@ -88,6 +88,8 @@ pub struct Def {
     pub state: State,
     /// Options of a job file section are applied in falling order of this number.
     pub prio: i32,
+    /// True when a list given again is added to the one that is there.
+    pub adds: bool,
 }
 
 impl Def {
@@ -110,6 +112,7 @@ impl Def {
             unit: TimeUnit::Seconds,
             state: State::Works,
             prio: 0,
+            adds: false,
         }
     }
 
@@ -220,6 +223,12 @@ impl Def {
     /// Applies before (positive) or after (negative) the other options of a section.
     pub const fn prio(mut self, prio: i32) -> Self {
         self.prio = prio;
+        self
+    }
+
+    /// Adds to a list that is there instead of replacing it.
+    pub const fn adds(mut self) -> Self {
+        self.adds = true;
         self
     }
 

@@ -41,6 +41,16 @@ impl Value for Names {
         })
     }
 
+    fn assign(&mut self, text: &str, ctx: &Ctx<'_>) -> Result<Option<String>, ValueError> {
+        let scanned = Self::parse(text, ctx)?;
+        if ctx.def.adds {
+            self.0.extend(scanned.value.0);
+        } else {
+            *self = scanned.value;
+        }
+        Ok(scanned.note)
+    }
+
     fn show(&self) -> String {
         self.0
             .iter()

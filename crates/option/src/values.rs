@@ -234,6 +234,13 @@ impl<V: Value> Value for Option<V> {
         Ok(V::parse(text, ctx)?.map(Some))
     }
 
+    fn assign(&mut self, text: &str, ctx: &Ctx<'_>) -> Result<Option<String>, ValueError> {
+        let mut value = self.take().unwrap_or_default();
+        let note = value.assign(text, ctx)?;
+        *self = Some(value);
+        Ok(note)
+    }
+
     fn show(&self) -> String {
         self.as_ref().map(V::show).unwrap_or_default()
     }

@@ -122,12 +122,14 @@ impl Build<'_> {
         let options = &said.options;
         let kind = EngineKind::parse(&options.queue.ioengine)
             .map_err(|error| vec![Fault::option("ioengine", error.to_string())])?;
-        let job = Job::settle(&said.name, options, kind, &mut self.plan.notes, &mut faults);
         let pairs: Vec<(&str, Option<&str>)> = said
             .engine_options
             .iter()
             .map(|given| (given.name.as_str(), given.value.as_deref()))
             .collect();
+        let mut job = Job::settle(&said.name, options, kind, &mut self.plan.notes, &mut faults);
+        // A kernel thread submits: there is no submission whose latency could be told.
+        job.slat &= !polled(&pairs);
         match engine::registry::check_options(kind, &pairs, options.identity.kb_base) {
             Ok(notes) => self.plan.notes.extend(notes),
             Err(error) => faults.push(Fault::option("ioengine", error.to_string())),
@@ -379,6 +381,18 @@ fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
     }
 }
 
+/// errno values that `continue_on_error` passes over: EIO and EILSEQ.
+const NON_FATAL: [i32; 2] = [5, 84];
+
+/// True when io_uring requests are submitted by a kernel thread.
+fn polled(given: &[(&str, Option<&str>)]) -> bool {
+    let said = given
+        .iter()
+        .rev()
+        .find(|(name, _)| *name == "sqthread_poll");
+    said.is_some_and(|(_, value)| *value != Some("0"))
+}
+
 fn error_policy(job: &Job<'_>) -> ErrorPolicy {
     let faults = &job.options.faults;
     let (read, write, verify) = match faults.continue_on_error {
@@ -389,12 +403,20 @@ fn error_policy(job: &Job<'_>) -> ErrorPolicy {
         ContinueOn::Verify => (false, false, true),
         ContinueOn::All => (true, true, true),
     };
-    let ignored = faults.ignore_error.clone();
+    // A list of one's own replaces the usual one and needs no continue_on_error.
+    let passed_over = |continues: bool, own: &[i32]| match (own, continues) {
+        ([], false) => Vec::new(),
+        ([], true) => NON_FATAL.to_vec(),
+        (own, _) => own.to_vec(),
+    };
+    let own = &faults.ignore_error;
     ErrorPolicy {
-        read,
-        write,
-        verify,
-        ignore: [ignored.read, ignored.write, ignored.verify],
+        passed_over: [
+            passed_over(read, &own.read),
+            passed_over(write, &own.write),
+            passed_over(verify, &own.verify),
+        ],
+        verify_fatal: job.options.verify.verify_fatal,
         dump: faults.error_dump,
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Job<'a> {
     pub time_based: bool,
     pub refill: bool,
     pub depth: Depth,
+    /// Submission latency is measured.
+    pub slat: bool,
 }
 
 impl<'a> Job<'a> {
@@ -82,6 +84,7 @@ impl<'a> Job<'a> {
             refill: options.buffer.refill_buffers
                 || (verifies && !options.was_set("refill_buffers")),
             depth: depth(options),
+            slat: !options.measure.disable_slat,
             block,
         };
         job.remarks(notes);

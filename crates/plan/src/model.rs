@@ -407,26 +407,24 @@ pub struct Logs {
 /// Which errors are survivable.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorPolicy {
-    /// Read errors are counted and passed over.
-    pub read: bool,
-    /// Write errors (trims and syncs included) are counted and passed over.
-    pub write: bool,
-    /// Verification errors are counted and passed over.
-    pub verify: bool,
-    /// errno values that do not count at all: for reads, writes, verification.
-    pub ignore: [Vec<i32>; 3],
+    /// errno values that are counted and passed over: of reads, of writes (trims and syncs
+    /// included), of verification.
+    pub passed_over: [Vec<i32>; 3],
+    /// A block that fails verification ends the worker even when its error is passed over.
+    pub verify_fatal: bool,
     /// Print each ignored error.
     pub dump: bool,
 }
 
 impl ErrorPolicy {
     /// True when an error of this direction does not end the worker.
-    pub fn survives(&self, ddir: Ddir) -> bool {
-        if ddir == Ddir::Read {
-            self.read
-        } else {
-            self.write
-        }
+    pub fn survives(&self, ddir: Ddir, errno: i32) -> bool {
+        self.passed_over[usize::from(ddir != Ddir::Read)].contains(&errno)
+    }
+
+    /// True when an error found by verification does not count as a failure of the worker.
+    pub fn survives_verify(&self, errno: i32) -> bool {
+        self.passed_over[2].contains(&errno)
     }
 }
 

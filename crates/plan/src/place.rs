@@ -49,7 +49,8 @@ pub(crate) fn placement(
     }
 }
 
-/// The CPUs that all of `cpus_allowed`, `cpumask` and `numa_cpu_nodes` permit; never empty.
+/// The CPUs that both `cpus_allowed` and `cpumask` permit, never none. `numa_cpu_nodes` replaces
+/// them, as it is applied last in fio.
 fn cpus(job: &Job<'_>, facts: &Facts) -> Result<Option<Vec<u32>>, Fault> {
     let process = &job.options.process;
     let mut allowed: Option<Vec<u32>> = None;
@@ -72,6 +73,15 @@ fn cpus(job: &Job<'_>, facts: &Facts) -> Result<Option<Vec<u32>>, Fault> {
         allowed = Some(both);
         Ok(())
     };
+    if let Some(list) = &process.numa_cpu_nodes {
+        let ids = nodes(list, facts, "numa_cpu_nodes")?;
+        let of = facts.nodes.iter().filter(|node| ids.contains(&node.id));
+        restrict(
+            "numa_cpu_nodes",
+            of.flat_map(|node| node.cpus.clone()).collect(),
+        )?;
+        return Ok(allowed);
+    }
     if let Some(mask) = process.cpumask {
         restrict(
             "cpumask",
@@ -80,14 +90,6 @@ fn cpus(job: &Job<'_>, facts: &Facts) -> Result<Option<Vec<u32>>, Fault> {
     }
     if let Some(list) = &process.cpus_allowed {
         restrict("cpus_allowed", list.0.clone())?;
-    }
-    if let Some(list) = &process.numa_cpu_nodes {
-        let ids = nodes(list, facts, "numa_cpu_nodes")?;
-        let of = facts.nodes.iter().filter(|node| ids.contains(&node.id));
-        restrict(
-            "numa_cpu_nodes",
-            of.flat_map(|node| node.cpus.clone()).collect(),
-        )?;
     }
     Ok(allowed)
 }

@@ -3,7 +3,9 @@
 use crate::job::Job;
 use crate::model::{Clock, Logs, Measured};
 use result::{Reporting, Unified};
-use spec::kinds::{ClockSource, ContinueOn, LogValue, Unified as UnifiedWord, UnitBase};
+use spec::kinds::{
+    ClockSource, ContinueOn, IgnoreErrors, LogValue, Unified as UnifiedWord, UnitBase,
+};
 use std::path::PathBuf;
 
 /// Decimals that percentiles are printed with at least.
@@ -31,14 +33,15 @@ pub(crate) fn reporting(job: &Job<'_>) -> Reporting {
         significant_figures: identity.significant_figures,
         percentiles,
         percentile_precision: measure.percentile_list.decimals.max(MIN_PRECISION) as u32,
-        slat_percentiles: measure.slat_percentiles && !measure.disable_slat,
+        slat_percentiles: measure.slat_percentiles && job.slat,
         clat_percentiles: measure.clat_percentiles && !measure.disable_clat,
         lat_percentiles: measure.lat_percentiles && !measure.disable_lat,
-        has_slat: !measure.disable_slat && !sync,
+        has_slat: job.slat && !sync,
         has_clat: !measure.disable_clat,
         has_lat: !measure.disable_lat,
         shown: measure.stats,
-        continues_on_error: job.options.faults.continue_on_error != ContinueOn::None,
+        continues_on_error: job.options.faults.continue_on_error != ContinueOn::None
+            || job.options.faults.ignore_error != IgnoreErrors::default(),
         zoned: false,
     }
 }
@@ -56,7 +59,7 @@ pub(crate) fn measured(job: &Job<'_>) -> Measured {
         }
     };
     Measured {
-        slat: !measure.disable_slat,
+        slat: job.slat,
         clat: !measure.disable_clat,
         lat: !measure.disable_lat,
         samples: !measure.disable_bw_measurement,
@@ -98,7 +101,7 @@ pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
         bw: name(&measure.write_bw_log, "bw"),
         iops: name(&measure.write_iops_log, "iops"),
         lat: latency("lat", measure.disable_lat),
-        slat: latency("slat", measure.disable_slat),
+        slat: latency("slat", !job.slat),
         clat: latency("clat", measure.disable_clat),
         hist: name(&measure.write_hist_log, "clat_hist"),
         iolog: job.options.replay.write_iolog.as_ref().map(PathBuf::from),

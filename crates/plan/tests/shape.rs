@@ -163,6 +163,15 @@ fn windows_follow_the_logs() {
 }
 
 #[test]
+fn numa_nodes_replace_the_cpus_allowed() {
+    let online = host::cpu::online(&host::Root::default()).unwrap();
+    let line = format!("--cpus_allowed={} --numa_cpu_nodes=all", online[0]);
+    let mut cpus = only(&line).placement.cpus.unwrap();
+    cpus.sort_unstable();
+    assert_eq!(cpus, online);
+}
+
+#[test]
 fn cpus_are_shared_or_dealt_out() {
     let online = host::cpu::online(&host::Root::default()).unwrap();
     let list: Vec<String> = online.iter().map(u32::to_string).collect();

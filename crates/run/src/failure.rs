@@ -6,6 +6,8 @@ use sys::file::File;
 
 /// errno of data that is not what was written.
 pub const EILSEQ: i32 = 84;
+/// Place of a failed verification; what was wrong with each block has been told by then.
+pub const VERIFY: &str = "verify";
 /// errno of an I/O that took too long.
 pub const ETIMEDOUT: i32 = 110;
 

@@ -44,7 +44,7 @@ pub fn job(account: &Account<'_>) -> Job {
     let Account { worker, stats, .. } = account;
     let sync = worker.engine.kind.caps().sync_at(worker.depth.iodepth);
     let dirs = PerDdir::from_fn(|ddir| direction(account, ddir, sync));
-    let (depth, submit, complete) = maps(stats, &dirs, sync);
+    let (depth, submit, complete) = maps(stats, &dirs, worker);
     let mut reporting = worker.reporting.clone();
     reporting.has_slat &= !sync;
     let failure = stats.failure.clone();
@@ -139,13 +139,22 @@ fn sync_lat(worker: &Worker, clat: &Latency) -> Latency {
 }
 
 /// Depth and batch maps; with a synchronous engine every I/O is a submission and a reap of one.
-fn maps(stats: &Stats, dirs: &PerDdir<Direction>, sync: bool) -> (DepthMap, BatchMap, BatchMap) {
-    if !sync {
+/// An engine that is synchronous at depth one only has no batches there, as in fio.
+fn maps(
+    stats: &Stats,
+    dirs: &PerDdir<Direction>,
+    worker: &Worker,
+) -> (DepthMap, BatchMap, BatchMap) {
+    let caps = worker.engine.kind.caps();
+    if !caps.sync_at(worker.depth.iodepth) {
         return (stats.depth, stats.submit, stats.complete);
     }
     let calls = dirs.0.iter().map(|d| d.issued).sum::<u64>() + stats.sync.ios;
     let mut depth = DepthMap::default();
     depth.0[0] = calls;
+    if !caps.sync {
+        return (depth, BatchMap::default(), BatchMap::default());
+    }
     let mut batches = BatchMap {
         calls,
         ..BatchMap::default()

@@ -4,7 +4,7 @@
 //! the next one without that; the latter means that it failed, and a failed write is not read
 //! back. The log is handed over in blocks, so the loop takes its lock once per block.
 
-use crate::failure::EILSEQ;
+use crate::failure::{EILSEQ, VERIFY};
 use engine::Io;
 use plan::model::{Target, Verify, Worker};
 use result::Failure;
@@ -190,7 +190,7 @@ impl<'a> Verification<'a> {
                     .for_each(|mismatch| self.complain(io, buffer, mismatch));
                 let text = first.text(&self.target(io).path.display());
                 let line = text.lines().next().unwrap_or_default();
-                Err(Failure::new(EILSEQ, "verify", line))
+                Err(Failure::new(EILSEQ, VERIFY, line))
             }
         }
     }

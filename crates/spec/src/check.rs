@@ -30,9 +30,6 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
         {
             error(&format!("wait_for={name}: no earlier job has this name"));
         }
-        if o.process.cpus_allowed.is_some() && o.process.numa_cpu_nodes.is_some() {
-            error("cpus_allowed and numa_cpu_nodes exclude each other");
-        }
         if o.was_set("prio") && o.process.prioclass == Some(0) {
             error("prio needs a prioclass of 1 or 2");
         }

@@ -88,7 +88,10 @@ impl Observer for Show<'_> {
             failure.place,
             run::failure::errno_text(failure.errno)
         );
-        eprintln!("fio: {}", failure.message);
+        // Each bad block was told when it was found.
+        if failure.place != run::failure::VERIFY {
+            eprintln!("fio: {}", failure.message);
+        }
         if let Sink::File(_) = self.sink {
             self.sink.write(&format!("fio: {}\n", failure.message));
         }

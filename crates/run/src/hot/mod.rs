@@ -216,6 +216,13 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         orders & order::STOP != 0
     }
 
+    fn count_error(&mut self, errno: i32) {
+        if self.stats.errors == 0 {
+            self.stats.first_error = errno;
+        }
+        self.stats.errors += 1;
+    }
+
     /// Records a failed request; `Some` when the worker must end.
     #[cold]
     #[inline(never)]
@@ -226,8 +233,8 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         if self.fill_device && (errno == ENOSPC || errno == EDQUOT) {
             return Some(Exit::Stopped);
         }
-        let ignored = &self.errors.ignore[usize::from(io.ddir != Ddir::Read)];
-        if ignored.contains(&errno) {
+        if self.errors.survives(io.ddir, errno) {
+            self.count_error(errno);
             return None;
         }
         let mut failure = crate::failure::io_error(self.engine.files(), io, errno);
@@ -239,13 +246,6 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
             let why = engine::direct::explain(file, io, address);
             failure.message += &why.map_or_else(String::new, |why| format!(" ({why})"));
         }
-        if self.errors.survives(io.ddir) {
-            if self.stats.errors == 0 {
-                self.stats.first_error = errno;
-            }
-            self.stats.errors += 1;
-            return None;
-        }
         self.stats.failure.get_or_insert(failure);
         Some(Exit::Failed)
     }
@@ -253,12 +253,9 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
     /// Records a failure that a hook found; `Some` when the worker must end.
     #[cold]
     fn hook_failed(&mut self, failure: Failure) -> Option<Exit> {
-        if failure.errno == crate::failure::EILSEQ && self.errors.verify {
-            if self.stats.errors == 0 {
-                self.stats.first_error = failure.errno;
-            }
-            self.stats.errors += 1;
-            return None;
+        if failure.place == crate::failure::VERIFY && self.errors.survives_verify(failure.errno) {
+            self.count_error(failure.errno);
+            return self.errors.verify_fatal.then_some(Exit::Stopped);
         }
         self.stats.failure.get_or_insert(failure);
         Some(Exit::Failed)

@@ -219,7 +219,7 @@ fn stage_group<E: Engine, C: Clock, H: Hooks>(
             Queued::Aside => unreachable!("only synchronous engines answer so"),
             Queued::Done(result) => {
                 work.batch.pos += 1;
-                if let Some(exit) = finished_inline::<E, C, H>(work, io, start, result) {
+                if let Err(Some(exit)) = finished_inline::<E, C, H>(work, io, start, result) {
                     return Taken::Exit(exit);
                 }
             }
@@ -288,18 +288,21 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
             }
         }
         Queued::Done(result) => {
-            let exit = finished_inline::<E, C, H>(work, io, start, result).or_else(|| {
-                let end = if H::STAMPED { work.clock.now() } else { 0 };
-                let done = Done {
-                    io,
-                    start,
-                    issue: start,
-                    end,
-                };
-                let buffer = &work.engine.slot_mut(slot)[..io.len as usize];
-                let failure = hooks.done(&done, buffer, work.clock).err()?;
-                work.hook_failed(failure)
-            });
+            let exit = match finished_inline::<E, C, H>(work, io, start, result) {
+                Err(exit) => exit,
+                Ok(_) if !io.ddir.is_data() => None,
+                Ok(end) => {
+                    let done = Done {
+                        io,
+                        start,
+                        issue: start,
+                        end,
+                    };
+                    let buffer = &work.engine.slot_mut(slot)[..io.len as usize];
+                    let failure = hooks.done(&done, buffer, work.clock).err();
+                    failure.and_then(|failure| work.hook_failed(failure))
+                }
+            };
             if let Some(exit) = exit {
                 return Taken::Exit(exit);
             }
@@ -309,29 +312,27 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
     Taken::Some
 }
 
-/// Accounts a request that an asynchronous engine finished at once (trims, inline syncs).
+/// Accounts a request that an asynchronous engine finished at once (trims, inline syncs). Gives
+/// the tick when it was seen to be complete, or, for a failed one, how the loop goes on.
 #[cold]
 fn finished_inline<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
     io: Io,
     start: u64,
     result: i32,
-) -> Option<Exit> {
+) -> Result<u64, Option<Exit>> {
+    let end = if H::STAMPED { work.clock.now() } else { 0 };
     work.stats.depth.0[0] += 1;
     if io.ddir.is_data() {
         work.stats.issued[io.ddir] += 1;
     }
     if result < 0 {
-        return work.failed(&io, -result);
+        return Err(work.failed(&io, -result));
     }
-    let ns = if H::STAMPED {
-        work.clock.ns(work.clock.now().wrapping_sub(start))
-    } else {
-        0
-    };
+    let ns = work.clock.ns(end.wrapping_sub(start));
     if !io.ddir.is_data() {
         work.stats.count_sync(ns);
-        return None;
+        return Ok(end);
     }
     work.live.count(io.ddir, 1, u64::from(result as u32));
     if H::STAMPED {
@@ -340,7 +341,7 @@ fn finished_inline<E: Engine, C: Clock, H: Hooks>(
         classes.clat.add(ns, 1);
         classes.lat.add(ns, 1);
     }
-    None
+    Ok(end)
 }
 
 /// One submitting system call for everything staged, which also waits for `wait` completions.

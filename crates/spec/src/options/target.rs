@@ -8,9 +8,10 @@ option::options! {
     pub struct Target {
         /// Files or devices to use, separated by `:`; `\:` is a colon in a name.
         ///
-        /// All clones of a job share them. Overrides `nrfiles`. Generated from
+        /// All clones of a job share them. Names given again, also after those of the global
+        /// section, are added. Overrides `nrfiles`. Generated from
         /// `filename_format` when not given.
-        filename: Option<Names>, prio(-1);
+        filename: Option<Names>, prio(-1), adds();
         /// Directories for relative and generated names, separated by `:`.
         ///
         /// Several directories are dealt out to the clones in turn.
