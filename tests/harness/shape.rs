@@ -13,6 +13,9 @@ const NEWER_KEYS: [&str; 7] = [
     "aggr_write_sectors",
 ];
 
+/// Keys of our own, where fio has nothing to say.
+const OWN_KEYS: [&str; 1] = ["lat_intended_ns"];
+
 /// Job fields whose values, not only types, are fixed by the command line.
 const FIXED_VALUES: [&str; 4] = ["jobname", "groupid", "error", "latency_depth"];
 
@@ -38,7 +41,8 @@ fn walk(path: &str, value: &Value, out: &mut Vec<String>) {
             for (key, inner) in map {
                 // The words a job was given are compared by value below.
                 let given = matches!(key.as_str(), "job options" | "global options");
-                if !given && !NEWER_KEYS.contains(&key.as_str()) {
+                let known = |list: &[&str]| list.contains(&key.as_str());
+                if !given && !known(&NEWER_KEYS) && !known(&OWN_KEYS) {
                     walk(&format!("{path}.{key}"), inner, out);
                 }
             }

@@ -5,6 +5,7 @@ mod errors;
 mod invocations;
 mod logs;
 mod offsets;
+mod pace;
 mod seeds;
 mod selftest;
 mod small;

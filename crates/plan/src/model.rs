@@ -251,6 +251,8 @@ pub struct Limits {
     pub time_based: bool,
     /// Warm-up that is not measured.
     pub ramp_ns: u64,
+    /// Warm-up by bytes moved, those of the whole group where that is reported as one.
+    pub ramp_bytes: u64,
     /// Delay before the start.
     pub start_delay_ns: u64,
     /// Passes over the workload.
@@ -261,6 +263,13 @@ pub struct Limits {
     pub number_ios: u64,
     /// Running into ENOSPC is the normal end (`fill_device`).
     pub fill_device: bool,
+}
+
+impl Limits {
+    /// True when the job has a warm-up.
+    pub fn ramps(&self) -> bool {
+        self.ramp_ns > 0 || self.ramp_bytes > 0
+    }
 }
 
 /// Pace of one worker.
@@ -282,8 +291,38 @@ pub struct Pace {
     pub ignore_thinktime: bool,
     /// Stalls between blocks.
     pub think: Option<Think>,
+    /// Ticks of the processor's counter to spin after each I/O.
+    pub spin_ticks: u64,
     /// Fail when one I/O takes longer.
     pub max_latency_ns: PerDdir<Option<u64>>,
+    /// Search of a queue depth (`latency_target`).
+    pub search: Option<Search>,
+    /// Proportion to other jobs.
+    pub flow: Option<Flow>,
+}
+
+/// `latency_target` and what refines it.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// Longest total latency that counts as met.
+    pub target_ns: u64,
+    /// Time over which the latencies are judged.
+    pub window_ns: u64,
+    /// Share of I/Os that must meet the target, percent.
+    pub percentile: f64,
+    /// Go on adapting instead of ending at the depth that was found.
+    pub endless: bool,
+}
+
+/// `flow` and what refines it.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// Jobs with the same number keep their proportions.
+    pub id: u32,
+    /// Share of the job among them.
+    pub weight: u32,
+    /// Pause of a job that is ahead; 0: it looks again at once.
+    pub sleep_ns: u64,
 }
 
 /// `thinktime`.
@@ -293,12 +332,12 @@ pub struct Think {
     pub stall_ns: u64,
     /// Part of it spent spinning.
     pub spin_ns: u64,
-    /// I/Os between stalls.
-    pub blocks: u32,
+    /// I/Os between stalls; `None` when only time counts.
+    pub blocks: Option<u32>,
     /// Count at issue rather than at completion.
     pub at_issue: bool,
-    /// Stall after this much I/O time instead; 0 when unset.
-    pub io_time_ns: u64,
+    /// Stall after this much time since the last stall, too.
+    pub io_time_ns: Option<u64>,
 }
 
 /// Kind of memory of I/O buffers.
@@ -417,6 +456,11 @@ pub struct ErrorPolicy {
 }
 
 impl ErrorPolicy {
+    /// True when errors of this direction are counted, those that end the worker too.
+    pub fn counts(&self, ddir: Ddir) -> bool {
+        !self.passed_over[usize::from(ddir != Ddir::Read)].is_empty()
+    }
+
     /// True when an error of this direction does not end the worker.
     pub fn survives(&self, ddir: Ddir, errno: i32) -> bool {
         self.passed_over[usize::from(ddir != Ddir::Read)].contains(&errno)

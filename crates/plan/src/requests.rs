@@ -1,7 +1,7 @@
 //! The numbers that decide a worker's requests, pace and end.
 
 use crate::job::Job;
-use crate::model::{Limits, Pace, Think};
+use crate::model::{Flow, Limits, Pace, Search, Think};
 use crate::regions::{Region, Regions};
 use spec::kinds::{self, Mode, RateProcess, Sequencer, ThinkCount};
 use units::PerDdir;
@@ -156,6 +156,7 @@ pub(crate) fn limits(job: &Job<'_>, regions: &Regions, seed: u64) -> Limits {
         runtime_ns: extent.runtime.ns(),
         time_based: job.time_based,
         ramp_ns: extent.ramp_time.ns(),
+        ramp_bytes: extent.ramp_size,
         start_delay_ns: first + delay,
         loops: extent.loops.max(1).into(),
         io_bytes: match regions.io_size_bytes {
@@ -180,14 +181,34 @@ pub(crate) fn pace(job: &Job<'_>) -> Pace {
         poisson: pace.rate_process == RateProcess::Poisson,
         cycle_ns: pace.rate_cycle.ns(),
         ignore_thinktime: pace.rate_ignore_thinktime,
-        think: (stall_ns > 0).then(|| Think {
-            stall_ns,
-            spin_ns: pace.thinktime_spin.ns().min(stall_ns),
-            blocks: pace.thinktime_blocks.max(1),
-            at_issue: pace.thinktime_blocks_type == ThinkCount::Issue,
-            io_time_ns: pace.thinktime_iotime.ns(),
+        think: (stall_ns > 0).then(|| {
+            let io_time_ns = some(pace.thinktime_iotime.ns());
+            // A time replaces the default number of blocks, not one that was asked for.
+            let counts = io_time_ns.is_none() || job.options.was_set("thinktime_blocks");
+            Think {
+                stall_ns,
+                spin_ns: pace.thinktime_spin.ns().min(stall_ns),
+                blocks: counts.then_some(pace.thinktime_blocks.max(1)),
+                at_issue: pace.thinktime_blocks_type == ThinkCount::Issue,
+                io_time_ns,
+            }
         }),
+        spin_ticks: pace.thinkcycles,
         max_latency_ns: pace.max_latency.map(|span| some(span.ns())),
+        search: some(pace.latency_target.ns()).map(|target_ns| Search {
+            target_ns,
+            window_ns: pace.latency_window.ns(),
+            percentile: pace.latency_percentile,
+            endless: pace.latency_run,
+        }),
+        flow: u32::try_from(pace.flow)
+            .ok()
+            .filter(|weight| *weight > 0)
+            .map(|weight| Flow {
+                id: pace.flow_id,
+                weight,
+                sleep_ns: pace.flow_sleep.ns(),
+            }),
     }
 }
 

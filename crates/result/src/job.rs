@@ -101,6 +101,10 @@ pub struct Direction {
     pub clat: Latency,
     /// Total latency.
     pub lat: Latency,
+    /// Latency from the moment when the rate of the job asked for the request; `None` where
+    /// there is no rate.
+    #[serde(default)]
+    pub lat_intended: Option<Latency>,
     /// Sampled bandwidth in KiB/s.
     pub bw: Samples,
     /// Sampled I/Os per second.

@@ -88,6 +88,9 @@ fn fold_direction(block: &mut Direction, job: &Direction) {
     block.slat.merge(&job.slat);
     block.clat.merge(&job.clat);
     block.lat.merge(&job.lat);
+    if let Some(late) = &job.lat_intended {
+        block.lat_intended.get_or_insert_default().merge(late);
+    }
     block.bw.stack(&job.bw);
     block.iops.stack(&job.iops);
     if let Some((hits, misses)) = job.cache_hits {

@@ -2,13 +2,15 @@
 //! stop, samples their counters, and collects what they leave behind. Workers never wait for it.
 
 use crate::live::{Phase, order};
-use crate::logs::{Aggregate, Pen, Scribe};
+use crate::logs::{Aggregate, Scribe};
+use crate::member::{Member, State};
 use crate::report::{self, Account};
 use crate::sampler::Sampler;
-use crate::stats::{Snapshot, Stats};
-use crate::worker::{self, Outcome, Shared};
+use crate::stats::Stats;
+use crate::worker::{self, Outcome, Tale};
 use plan::model::{ExitScope, Plan, Worker};
 use result::{Failure, Job, Run, SCHEMA_VERSION};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -32,6 +34,10 @@ pub(crate) enum Event {
     Stop(i32),
     /// Give a running report.
     Report,
+    /// A line for people.
+    Note(String),
+    /// An error that ends nothing.
+    Complaint(String),
 }
 
 /// Orders from outside, usable from any thread.
@@ -59,6 +65,10 @@ pub trait Observer {
     fn report(&mut self, run: Run);
     /// A worker failed.
     fn failed(&mut self, worker: &Worker, pid: u32, failure: &Failure);
+    /// A line for people who read the normal report.
+    fn note(&mut self, _line: &str) {}
+    /// An error that was ignored, and asked to be shown (`error_dump`).
+    fn complaint(&mut self, _line: &str) {}
 }
 
 /// State of all workers at one moment.
@@ -113,29 +123,6 @@ pub struct Ended {
     pub signal: Option<i32>,
 }
 
-enum State {
-    Pending,
-    Starting,
-    Running,
-    Done(Box<Outcome>),
-    /// Never started because the run was ended.
-    Skipped,
-}
-
-struct Member<'a> {
-    plan: &'a Worker,
-    shared: Arc<Shared>,
-    state: State,
-    thread: Option<std::thread::Thread>,
-    started_ns: u64,
-    ended_ns: u64,
-    measuring: bool,
-    sampler: Sampler,
-    /// For the logs of sampled rates.
-    pen: Option<Pen>,
-    last: Option<Snapshot>,
-}
-
 struct Session<'a, 'o> {
     plan: &'a Plan,
     members: Vec<Member<'a>>,
@@ -174,8 +161,15 @@ impl Crew {
     pub fn run(self, plan: &Plan, intervals: Intervals, observer: &mut dyn Observer) -> Ended {
         let genesis_ns = monotonic_ns();
         let io_workers = Arc::default();
+        let mut flows = HashMap::new();
         let members = plan.workers.iter();
-        let members = members.map(|w| Member::new(w, &io_workers)).collect();
+        let members = members
+            .map(|worker| {
+                let flow = worker.pace.flow;
+                let flow = flow.map(|flow| flows.entry(flow.id).or_default());
+                Member::new(worker, &io_workers, flow.cloned())
+            })
+            .collect();
         let scribe = Scribe::start(&plan.workers);
         let mut session = Session {
             plan,
@@ -240,47 +234,6 @@ impl Crew {
             run,
             signal: session.signal,
         }
-    }
-}
-
-impl<'a> Member<'a> {
-    fn new(plan: &'a Worker, io_workers: &Arc<AtomicU32>) -> Self {
-        Member {
-            plan,
-            shared: Arc::new(Shared {
-                io_workers: Arc::clone(io_workers),
-                ..Shared::default()
-            }),
-            state: State::Pending,
-            thread: None,
-            started_ns: 0,
-            ended_ns: 0,
-            measuring: false,
-            sampler: Sampler::default(),
-            pen: None,
-            last: None,
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        matches!(self.state, State::Done(_) | State::Skipped)
-    }
-
-    fn give(&self, order: u32) {
-        self.shared.live.give(order);
-        if let Some(thread) = &self.thread {
-            thread.unpark();
-        }
-    }
-
-    /// Moments at which the worker must be told something: measure, stop.
-    fn deadlines(&self) -> (Option<u64>, Option<u64>) {
-        let limits = &self.plan.limits;
-        let started_ns = self.shared.live.started_ns().unwrap_or(self.started_ns);
-        let measured_from = started_ns + limits.ramp_ns;
-        let measure = (limits.ramp_ns > 0 && !self.measuring).then_some(measured_from);
-        let stop = (limits.runtime_ns > 0).then(|| measured_from + limits.runtime_ns);
-        (measure, stop)
     }
 }
 
@@ -351,13 +304,21 @@ impl<'a> Session<'a, '_> {
         };
         let book = part.book;
         member.pen = part.pen;
-        let (ready, done) = (sender.clone(), sender.clone());
+        let (news, done) = (sender.clone(), sender.clone());
         let spawned = std::thread::Builder::new()
             .name(plan.name.chars().take(15).collect())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, move || {
-                let announce = || drop(ready.send(Event::Ready(index)));
-                let outcome = worker::run(plan, &shared, book, &announce);
+                let tell = |tale| {
+                    let event = match tale {
+                        Tale::Ready => Event::Ready(index),
+                        Tale::Note(line) => Event::Note(line),
+                        Tale::Complaint(line) => Event::Complaint(line),
+                    };
+                    // A crew that is gone needs no news.
+                    drop(news.send(event));
+                };
+                let outcome = worker::run(plan, &shared, book, &tell);
                 // The crew waits for every worker it started.
                 drop(done.send(Event::Done(index, Box::new(outcome))));
             });
@@ -391,6 +352,8 @@ impl<'a> Session<'a, '_> {
                 }
             }
             Event::Report => self.report_running(),
+            Event::Note(line) => self.observer.note(&line),
+            Event::Complaint(line) => self.observer.complaint(&line),
         }
     }
 
@@ -413,10 +376,12 @@ impl<'a> Session<'a, '_> {
             let bw_ns = window(&logs.bw, measured.bw_window_ns);
             let iops_ns = window(&logs.iops, measured.iops_window_ns);
             member.sampler = Sampler::new(bw_ns, iops_ns, now);
-            member.started_ns = now;
-            member.measuring = member.plan.limits.ramp_ns == 0;
-            member.state = State::Running;
-            member.shared.start.open();
+            if let (Some(flow), Some(plan)) = (&member.shared.flow, member.plan.pace.flow) {
+                flow.enter(plan);
+            }
+        }
+        for member in self.members.iter_mut().filter(starting) {
+            member.start(now);
         }
     }
 
@@ -431,6 +396,10 @@ impl<'a> Session<'a, '_> {
             self.observer.failed(plan, outcome.pid, failure);
         }
         let was_starting = matches!(member.state, State::Starting);
+        if let (Some(flow), Some(plan), false) = (&member.shared.flow, plan.pace.flow, was_starting)
+        {
+            flow.leave(plan);
+        }
         member.state = State::Done(outcome);
         if was_starting {
             self.open_gates();
@@ -482,24 +451,25 @@ impl<'a> Session<'a, '_> {
 
     /// Gives the orders and takes the samples that are due.
     fn keep_time(&mut self, now: u64) {
-        for member in &mut self.members {
-            if !matches!(member.state, State::Running) {
-                continue;
-            }
-            let (measure, stop) = member.deadlines();
-            let (ios, bytes) = (member.shared.live.ios(), member.shared.live.bytes());
-            if measure.is_some_and(|at| now >= at) {
-                member.measuring = true;
-                member.give(order::MEASURE);
-                member.sampler.restart(now, ios, bytes);
-            }
-            if member.measuring {
-                member.sampler.tick(now, ios, bytes, member.pen.as_mut());
-            }
-            if stop.is_some_and(|at| now >= at) {
-                member.give(order::STOP);
+        for index in 0..self.members.len() {
+            let warm = self.is_warm(&self.members[index]);
+            let member = &mut self.members[index];
+            if matches!(member.state, State::Running) {
+                member.keep_time(now, warm);
             }
         }
+    }
+
+    /// Has a warm-up by bytes moved them? Jobs that are reported as one warm up as one.
+    fn is_warm(&self, member: &Member<'_>) -> bool {
+        let plan = member.plan;
+        let together = |other: &&Member<'_>| {
+            let grouped = plan.reporting.grouped && other.plan.reporting.grouped;
+            other.plan.number == plan.number || (grouped && other.plan.group == plan.group)
+        };
+        let moved = |other: &Member<'_>| other.shared.live.bytes().0.iter().sum::<u64>();
+        let group = self.members.iter().filter(together);
+        plan.limits.ramp_bytes > 0 && group.map(moved).sum::<u64>() >= plan.limits.ramp_bytes
     }
 
     /// The next moment at which something is due.
@@ -514,15 +484,7 @@ impl<'a> Session<'a, '_> {
                         next = next.min(start);
                     }
                 }
-                State::Running => {
-                    let (measure, stop) = member.deadlines();
-                    // An order that was given needs no second one.
-                    let stop = stop.filter(|at| *at > now);
-                    let sample = member.sampler.due_ns().filter(|_| member.measuring);
-                    for due in [measure, stop, sample].into_iter().flatten() {
-                        next = next.min(due);
-                    }
-                }
+                State::Running => next = next.min(member.next_ns(now)),
                 State::Starting | State::Done(_) | State::Skipped => {}
             }
         }
@@ -606,9 +568,9 @@ impl<'a> Session<'a, '_> {
                 (&blank, None)
             }
         };
-        let started = member.started_ns > 0;
-        let ran_ns = if started { now - member.started_ns } else { 0 };
-        let measured_ns = ran_ns.saturating_sub(member.plan.limits.ramp_ns);
+        let measured_ns = member
+            .measured_ns
+            .map_or(0, |from| now.saturating_sub(from));
         let known = outcome.is_some() || member.last.is_some();
         let zero = PerDdir::default();
         let end_ns = if outcome.is_some() {

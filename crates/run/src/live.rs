@@ -54,6 +54,8 @@ pub mod order {
     pub const MEASURE: u32 = 2;
     /// Publish a copy of the statistics.
     pub const SNAPSHOT: u32 = 4;
+    /// Forget what was counted and begin the measured time anew. A worker gives it to itself.
+    pub const AFRESH: u32 = 8;
 }
 
 #[repr(align(128))]

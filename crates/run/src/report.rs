@@ -4,7 +4,7 @@ use crate::sampler::Sampled;
 use crate::stats::Stats;
 use measure::{BatchMap, DepthMap, Latency};
 use plan::model::Worker;
-use result::{Direction, Job, Usage};
+use result::{Direction, Job, LatencyTarget, Usage};
 use units::{Ddir, PerDdir};
 
 /// Everything known about one worker at one moment.
@@ -70,7 +70,10 @@ pub fn job(account: &Account<'_>) -> Job {
         submit,
         complete,
         coarse: stats.coarse(&worker.measured),
-        target: worker.target,
+        target: LatencyTarget {
+            depth: stats.latency_depth.unwrap_or(worker.target.depth),
+            ..worker.target
+        },
         ..Job::default()
     }
 }
@@ -118,6 +121,7 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
         slat: kept(measured.slat && !sync, &classes.slat),
         clat,
         lat: kept(measured.lat, &lat),
+        lat_intended: stats.late[ddir].clone(),
         bw: account.sampled.bw[ddir],
         iops: account.sampled.iops[ddir],
         cache_hits: None,

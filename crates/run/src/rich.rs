@@ -1,9 +1,10 @@
-//! The hooks of jobs with rare features: pace, think time, latency limits, logs, verification.
+//! The hooks of jobs with rare features: pace, logs, verification.
 
 use crate::hot::{Done, Gate, Hooks};
 use crate::live::Live;
 use crate::logs::Book;
 use crate::pace::Pace;
+use crate::stats::Stats;
 use crate::verify::Verification;
 use engine::Io;
 use result::Failure;
@@ -13,7 +14,7 @@ use workload::{Batch, Fill};
 
 /// Features of one worker; each is absent unless the job asks for it.
 pub struct Rich<'a> {
-    /// Rates, think time, latency limits.
+    /// Rates, think time, flows, latency limits.
     pub pace: Option<Pace>,
     /// Log rows and the recorded pattern.
     pub book: Option<Book>,
@@ -23,18 +24,36 @@ pub struct Rich<'a> {
     pub live: Arc<Live>,
 }
 
+impl Rich<'_> {
+    /// The pace and the counters it looks at; none while what was written is being read back,
+    /// which goes as fast as it can.
+    fn pace(&mut self) -> Option<(&mut Pace, &Live)> {
+        let verification = self.verification.as_ref();
+        let reading_back = verification.is_some_and(|v| v.is_reading_back());
+        let pace = self.pace.as_mut().filter(|_| !reading_back)?;
+        Some((pace, &self.live))
+    }
+}
+
 impl Hooks for Rich<'_> {
     const ACTIVE: bool = true;
     const STAMPED: bool = true;
 
+    fn refill<C: Clock>(&mut self, fill: &mut dyn Fill, batch: &mut Batch, clock: C) -> usize {
+        match self.pace() {
+            Some((pace, _)) => pace.refill(fill, batch, clock),
+            None => fill.fill(batch, Batch::CAPACITY),
+        }
+    }
+
+    fn most(&self) -> usize {
+        self.pace.as_ref().map_or(usize::MAX, Pace::most)
+    }
+
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate {
-        let reading_back = self
-            .verification
-            .as_ref()
-            .is_some_and(|v| v.is_reading_back());
-        match &mut self.pace {
-            Some(pace) if !reading_back => pace.gate(io.ddir, io.len, clock),
-            _ => Gate::Go,
+        match self.pace() {
+            Some((pace, live)) => pace.gate(io.ddir, clock, live),
+            None => Gate::Go,
         }
     }
 
@@ -62,6 +81,9 @@ impl Hooks for Rich<'_> {
     }
 
     fn taken<C: Clock>(&mut self, io: &Io, at: u64, clock: C) {
+        if let Some((pace, _)) = self.pace() {
+            pace.issued(io.ddir, io.slot, io.len, clock);
+        }
         if let Some(book) = &mut self.book {
             book.taken(io, at, clock);
         }
@@ -73,6 +95,25 @@ impl Hooks for Rich<'_> {
         }
     }
 
+    fn linger<C: Clock>(&mut self, clock: C) {
+        if let Some(pace) = &mut self.pace {
+            pace.linger(clock, &self.live);
+        }
+    }
+
+    fn measure<C: Clock>(&mut self, clock: C) {
+        if let Some(pace) = &mut self.pace {
+            pace.restart(clock.now(), &self.live);
+        }
+    }
+
+    fn hand_over(&self, stats: &mut Stats) {
+        if let Some(pace) = &self.pace {
+            stats.late = pace.late();
+            stats.latency_depth = pace.depth();
+        }
+    }
+
     fn pass_over<C: Clock>(&mut self, clock: C) {
         if let Some(book) = &mut self.book {
             book.pass_over(clock.now(), clock);
@@ -80,14 +121,11 @@ impl Hooks for Rich<'_> {
     }
 
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure> {
-        let ddir = done.io.ddir;
         if let Some(book) = &mut self.book {
             book.done(done, &self.live, clock);
         }
-        if let Some(pace) = &mut self.pace {
-            let lat_ns = clock.ns(done.end.wrapping_sub(done.start));
-            let totals = (self.live.ios()[ddir], self.live.bytes()[ddir]);
-            pace.done(ddir, lat_ns, done.end, clock, totals)?;
+        if let Some((pace, live)) = self.pace() {
+            pace.done(done, clock, live)?;
         }
         match &mut self.verification {
             Some(verification) => verification.done(&done.io, buffer),

@@ -56,6 +56,10 @@ pub struct Stats {
     pub base_ios: PerDdir<u64>,
     /// Live counters at the end of the warm-up.
     pub base_bytes: PerDdir<u64>,
+    /// Latency from the intended start, for directions with a rate.
+    pub late: PerDdir<Option<Latency>>,
+    /// The depth that `latency_target` has reached.
+    pub latency_depth: Option<u32>,
 }
 
 /// A copy of a running worker's statistics.
@@ -103,6 +107,8 @@ impl Stats {
             failure: None,
             base_ios: PerDdir::default(),
             base_bytes: PerDdir::default(),
+            late: PerDdir::default(),
+            latency_depth: None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::failure;
 use crate::hot::{self, Exit, Hooks, Plain, Reduced, Work};
 use crate::live::{Live, Phase};
 use crate::logs::Book;
-use crate::pace::Pace;
+use crate::pace::{Flow, Pace};
 use crate::place;
 use crate::rich::Rich;
 use crate::sampler::Sampled;
@@ -34,6 +34,8 @@ pub struct Shared {
     pub start: Gate,
     /// How many workers of the run are yet to end, without those whose requests are no I/O.
     pub io_workers: Arc<AtomicU32>,
+    /// The flow of the job, with `flow=`.
+    pub flow: Option<Arc<Flow>>,
 }
 
 /// A gate that opens once.
@@ -105,14 +107,21 @@ impl Outcome {
     }
 }
 
-/// Runs a worker on the calling thread, from placement to report. `announce` tells the crew that
-/// it is ready, successfully or not; then it waits for the gate.
-pub fn run(
-    worker: &model::Worker,
-    shared: &Shared,
-    book: Option<Book>,
-    announce: &dyn Fn(),
-) -> Outcome {
+/// What a worker tells the crew.
+pub enum Tale {
+    /// It is ready, successfully or not, and waits for the gate.
+    Ready,
+    /// Something for people who read the normal report.
+    Note(String),
+    /// An error that ends nothing.
+    Complaint(String),
+}
+
+/// How a worker tells.
+pub type Tell<'a> = &'a dyn Fn(Tale);
+
+/// Runs a worker on the calling thread, from placement to report.
+pub fn run(worker: &model::Worker, shared: &Shared, book: Option<Book>, tell: Tell<'_>) -> Outcome {
     let mut outcome = Outcome::new(worker);
     shared.live.enter(Phase::Created);
     let prepared = place::take(worker).and_then(|()| targets::open(worker));
@@ -122,14 +131,14 @@ pub fn run(
                 worker,
                 shared,
                 book,
-                announce,
+                tell,
                 files,
                 outcome: &mut outcome,
             };
             engine::registry::dispatch(worker.engine.kind, start);
         }
         Err(failure) => {
-            announce();
+            tell(Tale::Ready);
             shared.start.pass();
             outcome.stats.failure = Some(failure);
         }
@@ -150,7 +159,7 @@ struct Start<'a> {
     worker: &'a model::Worker,
     shared: &'a Shared,
     book: Option<Book>,
-    announce: &'a dyn Fn(),
+    tell: Tell<'a>,
     files: Vec<sys::file::File>,
     outcome: &'a mut Outcome,
 }
@@ -163,14 +172,15 @@ impl Visitor for Start<'_> {
             worker,
             shared,
             book,
-            announce,
+            tell,
             files,
             outcome,
         } = self;
         let prepared = prepare::<E>(worker, files, &shared.io_workers);
-        announce();
+        tell(Tale::Ready);
         shared.start.pass();
-        let (engine, filler, fill) = match prepared {
+        let before = || script(worker, worker.lifecycle.prerun.as_deref(), "prerun", tell);
+        let (engine, filler, fill) = match prepared.and_then(|parts| before().map(|()| parts)) {
             Ok(parts) => parts,
             Err(failure) => {
                 outcome.stats.failure = Some(failure);
@@ -180,6 +190,7 @@ impl Visitor for Start<'_> {
         let parts = Parts {
             worker,
             shared,
+            tell,
             book,
             engine,
             filler,
@@ -195,6 +206,23 @@ impl Visitor for Start<'_> {
             None => with_clock(parts, Monotonic),
         }
     }
+}
+
+/// Runs a command of the job; its output goes to `<job>.<when>.txt`.
+fn script(
+    worker: &model::Worker,
+    command: Option<&str>,
+    when: &str,
+    tell: Tell<'_>,
+) -> Result<(), Failure> {
+    let Some(command) = command else {
+        return Ok(());
+    };
+    let (name, file) = (&worker.name, format!("{}.{when}.txt", worker.name));
+    tell(Tale::Note(format!(
+        "{name} : Saving output of {when} in {file}"
+    )));
+    crate::script::run(command, &format!("exec_{when}"), &file)
 }
 
 fn target_facts(target: &model::Target) -> engine::Target {
@@ -285,6 +313,7 @@ fn prepare<E: Engine>(
 struct Parts<'a, E> {
     worker: &'a model::Worker,
     shared: &'a Shared,
+    tell: Tell<'a>,
     book: Option<Book>,
     engine: E,
     filler: Option<Filler>,
@@ -297,6 +326,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     let Parts {
         worker,
         shared,
+        tell,
         mut book,
         engine,
         filler,
@@ -305,7 +335,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     } = parts;
     let before = sys::process::thread_usage();
     outcome.started_ms = epoch_ms();
-    let ramps = worker.limits.ramp_ns > 0;
+    let ramps = worker.limits.ramps();
     shared
         .live
         .enter(if ramps { Phase::Ramp } else { Phase::Running });
@@ -331,14 +361,14 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         batch: Box::<Batch>::default(),
         filler,
         errors: &worker.errors,
+        tell,
         direct: worker.access.direct,
         fill_device: worker.limits.fill_device,
         snapshot: &shared.snapshot,
         usage: before,
         start_ticks: begin,
     };
-    let pace = Pace::wanted(&worker.pace)
-        .then(|| Pace::new(worker.pace, begin, worker.requests.thread_number.into()));
+    let pace = Pace::new(worker, begin, depth, shared.flow.as_ref());
     let rich = pace.is_some() || book.is_some() || verification.is_some();
     if rich || worker.depth.serialize_overlap {
         if let Some(book) = &mut book {
@@ -351,6 +381,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
             live: Arc::clone(&shared.live),
         };
         passes(worker, &mut work, &mut rich, outcome);
+        rich.hand_over(&mut work.stats);
         if let Some(book) = rich.book {
             outcome.sampled = book.finish(&shared.live, clock);
         }
@@ -368,6 +399,10 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     outcome.total_ns = clock.ns(clock.now().wrapping_sub(work.start_ticks));
     outcome.usage = sys::process::thread_usage().since(&before);
     outcome.stats = work.stats;
+    if let Err(failure) = script(worker, worker.lifecycle.postrun.as_deref(), "postrun", tell) {
+        // The measurement is complete; fio ignores this too.
+        tell(Tale::Complaint(failure.message));
+    }
     if let Err(failure) = targets::close(worker) {
         outcome.stats.failure.get_or_insert(failure);
     }
@@ -405,6 +440,9 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
             }
             None => pass(work, &mut queue, hooks),
         };
+        if exit == Exit::PassDone {
+            hooks.linger(work.clock);
+        }
         hooks.pass_over(work.clock);
         if exit != Exit::Failed && worker.lifecycle.syncs_at_end() {
             work.live.enter(Phase::Syncing);

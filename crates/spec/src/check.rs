@@ -22,6 +22,12 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
             error("trim and write operations are not allowed with the --readonly parameter");
         }
         rates(o, &mut error);
+        if !o.pace.latency_target.is_zero() && o.pace.latency_window.is_zero() {
+            error("latency_target needs a latency_window to judge by");
+        }
+        if !o.extent.ramp_time.is_zero() && o.extent.ramp_size > 0 {
+            error("ramp_time and ramp_size exclude each other");
+        }
         if o.measure.percentile_list.values.len() > MAX_PERCENTILES {
             error("percentile_list takes at most 20 values");
         }

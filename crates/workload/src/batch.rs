@@ -57,6 +57,13 @@ pub trait Fill: Send {
     /// Returns how many; 0 means that this pass over the region is finished.
     fn fill(&mut self, batch: &mut Batch, want: usize) -> usize;
 
+    /// Puts one request into the emptied `batch`. In a mix of reads and writes `choose` is told
+    /// which direction comes next and may answer with the other one; the mix goes on from what
+    /// it answered. Returns 1, or 0 at the end of the pass.
+    fn fill_steered(&mut self, batch: &mut Batch, _choose: &mut dyn FnMut(Ddir) -> Ddir) -> usize {
+        self.fill(batch, 1)
+    }
+
     /// Starts another pass as fio's loops and `time_based` do: the random streams start over
     /// if `randrepeat` is in effect, maps are emptied and sequential positions return to the
     /// start of their region. Counts against `io_size` and `number_ios` go on.

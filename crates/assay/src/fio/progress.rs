@@ -80,6 +80,19 @@ impl Observer for Show<'_> {
         self.sink.write(&text);
     }
 
+    fn note(&mut self, line: &str) {
+        if self.switches.formats.contains(&Format::Normal) {
+            self.sink.write(&format!("{line}\n"));
+        }
+    }
+
+    fn complaint(&mut self, line: &str) {
+        eprintln!("fio: {line}");
+        if let Sink::File(_) = self.sink {
+            self.sink.write(&format!("fio: {line}\n"));
+        }
+    }
+
     fn failed(&mut self, _worker: &Worker, pid: u32, failure: &Failure) {
         let summary = format!(
             "fio: pid={pid}, err={}/file:{}, func={}, error={}\n",
@@ -90,9 +103,8 @@ impl Observer for Show<'_> {
         );
         // Each bad block was told when it was found.
         if failure.place != run::failure::VERIFY {
-            eprintln!("fio: {}", failure.message);
-        }
-        if let Sink::File(_) = self.sink {
+            self.complaint(&failure.message);
+        } else if let Sink::File(_) = self.sink {
             self.sink.write(&format!("fio: {}\n", failure.message));
         }
         if self.switches.formats.contains(&Format::Normal) {

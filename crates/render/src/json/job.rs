@@ -115,6 +115,10 @@ fn direction(job: &Job, dir: &Direction, total: Option<&GroupTotal>, plus: bool)
         latency(job, &dir.clat, how.clat_percentiles, plus),
     );
     object.put("lat_ns", latency(job, &dir.lat, how.lat_percentiles, plus));
+    // Not fio's: only there where a rate says when a request should have started.
+    if let Some(late) = &dir.lat_intended {
+        object.put("lat_intended_ns", latency(job, late, true, plus));
+    }
     // `prios` belongs here.
     let share = if dir.bw.n == 0 {
         0.0

@@ -11,6 +11,7 @@ pub mod sync;
 
 use crate::live::{Live, order};
 use crate::stats::{Snapshot, Stats};
+use crate::worker::{Tale, Tell};
 use engine::{Engine, Io};
 use plan::model::ErrorPolicy;
 use result::Failure;
@@ -58,6 +59,8 @@ pub struct Work<'a, E, C> {
     pub filler: Option<Filler>,
     /// Which errors are survivable.
     pub errors: &'a ErrorPolicy,
+    /// Shows errors that are passed over (`error_dump`).
+    pub tell: Tell<'a>,
     /// Files are open for direct I/O.
     pub direct: bool,
     /// ENOSPC is the normal end.
@@ -77,6 +80,14 @@ pub trait Hooks {
     /// False: no stamp is taken at all (`gtod_reduce`).
     const STAMPED: bool;
 
+    /// Generates the next requests; 0 at the end of the pass.
+    fn refill<C: Clock>(&mut self, fill: &mut dyn Fill, batch: &mut Batch, _clock: C) -> usize {
+        fill.fill(batch, Batch::CAPACITY)
+    }
+    /// Most requests that may be in flight now.
+    fn most(&self) -> usize {
+        usize::MAX
+    }
     /// May the request be issued now, or not before a moment?
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate;
     /// The buffer is filled; the request is about to be issued.
@@ -96,8 +107,14 @@ pub trait Hooks {
     }
     /// Those requests are done.
     fn read_back_over(&mut self) {}
+    /// The last request of a pass is done, and nothing has ended the job.
+    fn linger<C: Clock>(&mut self, _clock: C) {}
     /// A pass over the workload has ended.
     fn pass_over<C: Clock>(&mut self, _clock: C) {}
+    /// What was counted is forgotten: measuring begins now.
+    fn measure<C: Clock>(&mut self, _clock: C) {}
+    /// Puts what the hooks have measured into the statistics.
+    fn hand_over(&self, _stats: &mut Stats) {}
     /// A request came back complete.
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure>;
 }
@@ -111,6 +128,8 @@ pub enum Gate {
     Until(u64),
     /// Let one I/O in flight come back and ask again.
     Hold,
+    /// End the job.
+    Stop,
 }
 
 /// A completed request as hooks see it.
@@ -161,8 +180,8 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
     /// Generates the next block of requests; false at the end of the pass.
     #[cold]
     #[inline(never)]
-    fn refill(&mut self) -> bool {
-        self.fill.fill(&mut self.batch, Batch::CAPACITY) > 0
+    fn refill<H: Hooks>(&mut self, hooks: &mut H) -> bool {
+        hooks.refill(self.fill.as_mut(), &mut self.batch, self.clock) > 0
     }
 
     /// The next request of the batch, for `slot`. The batch is not empty.
@@ -193,18 +212,24 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
     /// Carries out the orders that wait; true when the loop must stop.
     #[cold]
     #[inline(never)]
-    fn obey(&mut self) -> bool {
+    fn obey<H: Hooks>(&mut self, hooks: &mut H) -> bool {
         let orders = self.live.orders();
         if orders & order::MEASURE != 0 {
             self.live.obeyed(order::MEASURE);
             self.live.enter(crate::live::Phase::Running);
-            self.stats.restart(self.live.ios(), self.live.bytes());
-            self.start_ticks = self.clock.now();
+            self.measure(hooks);
+        }
+        if orders & order::AFRESH != 0 {
+            self.live.obeyed(order::AFRESH);
+            self.measure(hooks);
+            self.live.begin(sys::clock::monotonic_ns());
         }
         if orders & order::SNAPSHOT != 0 {
             self.live.obeyed(order::SNAPSHOT);
+            let mut stats = self.stats.clone();
+            hooks.hand_over(&mut stats);
             let snapshot = Snapshot {
-                stats: self.stats.clone(),
+                stats,
                 usage: sys::process::thread_usage().since(&self.usage),
                 pid: sys::process::thread_id(),
             };
@@ -223,6 +248,13 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         self.stats.errors += 1;
     }
 
+    /// Forgets what was counted.
+    fn measure<H: Hooks>(&mut self, hooks: &mut H) {
+        self.stats.restart(self.live.ios(), self.live.bytes());
+        self.start_ticks = self.clock.now();
+        hooks.measure(self.clock);
+    }
+
     /// Records a failed request; `Some` when the worker must end.
     #[cold]
     #[inline(never)]
@@ -233,8 +265,11 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         if self.fill_device && (errno == ENOSPC || errno == EDQUOT) {
             return Some(Exit::Stopped);
         }
-        if self.errors.survives(io.ddir, errno) {
+        let survives = self.errors.survives(io.ddir, errno);
+        if self.errors.counts(io.ddir) {
             self.count_error(errno);
+        }
+        if survives && !self.errors.dump {
             return None;
         }
         let mut failure = crate::failure::io_error(self.engine.files(), io, errno);
@@ -245,6 +280,10 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
             let address = self.engine.slot(io.slot).as_ptr().addr() + io.at as usize;
             let why = engine::direct::explain(file, io, address);
             failure.message += &why.map_or_else(String::new, |why| format!(" ({why})"));
+        }
+        if survives {
+            (self.tell)(Tale::Complaint(failure.message));
+            return None;
         }
         self.stats.failure.get_or_insert(failure);
         Some(Exit::Failed)

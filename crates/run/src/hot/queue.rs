@@ -126,10 +126,10 @@ fn issue_and_reap<E: Engine, C: Clock, H: Hooks>(
 ) -> Exit {
     let batch_submit = (queue.depth.batch_submit as usize).min(queue.free.len());
     loop {
-        if work.live.ordered() && work.obey() {
+        if work.live.ordered() && work.obey(hooks) {
             return Exit::Stopped;
         }
-        if work.batch.pos == work.batch.n && !work.refill() {
+        if work.batch.pos == work.batch.n && !work.refill(hooks) {
             return Exit::PassDone;
         }
         let taken = if H::ACTIVE {
@@ -155,7 +155,9 @@ fn issue_and_reap<E: Engine, C: Clock, H: Hooks>(
                 return Exit::Failed;
             }
         }
-        let full = queue.free_n == 0 || (busy && queue.in_flight() > 0);
+        let full = queue.free_n == 0
+            || (busy && queue.in_flight() > 0)
+            || (H::ACTIVE && queue.in_flight() >= hooks.most());
         let exit = if full || queue.polling() {
             reap_until_low(work, queue, hooks, queue.least(), full)
         } else if queue.depth.prompt {
@@ -234,6 +236,12 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
     queue: &mut Queue,
     hooks: &mut H,
 ) -> Taken {
+    if queue.in_flight() >= hooks.most() {
+        return match reap_until_low(work, queue, hooks, 1, false) {
+            Some(exit) => Taken::Exit(exit),
+            None => Taken::Waited,
+        };
+    }
     let slot = queue.free[queue.free_n - 1];
     let io = work.peek(slot);
     let gate = if queue.depth.serialize_overlap && io.ddir.is_data() && queue.overlaps(&io) {
@@ -257,6 +265,7 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
             crate::wait::until(work.clock, work.live, deadline);
             return Taken::Waited;
         }
+        Gate::Stop => return Taken::Exit(Exit::Stopped),
     }
     work.fill_buffer(&io);
     if io.ddir.is_data() {

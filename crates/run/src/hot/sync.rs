@@ -12,10 +12,10 @@ use sys::clock::Clock;
 /// Runs one pass.
 pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut H) -> Exit {
     loop {
-        if work.live.ordered() && work.obey() {
+        if work.live.ordered() && work.obey(hooks) {
             return Exit::Stopped;
         }
-        if work.batch.pos == work.batch.n && !work.refill() {
+        if work.batch.pos == work.batch.n && !work.refill(hooks) {
             return Exit::PassDone;
         }
         let io = work.peek(0);
@@ -27,6 +27,7 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
                     continue;
                 }
                 Gate::Hold => continue,
+                Gate::Stop => return Exit::Stopped,
             }
         }
         work.batch.pos += 1;
@@ -97,7 +98,7 @@ fn aside<E: Engine, C: Clock, H: Hooks>(
     queued: Queued,
 ) -> Next {
     if queued == Queued::Full {
-        return if work.live.ordered() && work.obey() {
+        return if work.live.ordered() && work.obey(hooks) {
             Next::Over(Some(Exit::Stopped))
         } else {
             Next::Again

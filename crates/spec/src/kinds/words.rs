@@ -226,7 +226,7 @@ option::choices! {
         /// Evenly spaced.
         Linear = "linear";
         /// Exponentially distributed gaps.
-        Poisson = "poisson", later("Poisson arrivals");
+        Poisson = "poisson";
     }
 }
 

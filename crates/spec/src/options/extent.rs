@@ -30,7 +30,7 @@ option::options! {
         /// Time to run before measuring begins; added to `runtime`.
         ramp_time: Span = "0";
         /// Bytes to transfer before measuring begins.
-        ramp_size: u64 = "0", bytes(), later("warming up by bytes");
+        ramp_size: u64 = "0", bytes();
         /// Time to wait before the job starts, or a range to draw it from.
         startdelay: Range<Span> = "0";
     }

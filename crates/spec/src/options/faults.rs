@@ -10,7 +10,7 @@ option::options! {
         /// Errors that do not count, as names or numbers: reads, writes, verification.
         ignore_error: IgnoreErrors, parent("rw");
         /// Print each ignored error.
-        error_dump: bool = "0", later("printing ignored errors");
+        error_dump: bool = "0";
         /// End every job when one fails.
         exitall_on_error: bool, bare();
     }

@@ -27,7 +27,7 @@ option::options! {
         /// Shell command to run after the job; its output goes to `<job>.postrun.txt`.
         exec_postrun: Option<String>;
         /// Name of the worker in the process table.
-        comm: Option<String>, refused("workers are named after their job");
+        comm: Option<String>;
         /// CPU niceness of the workers.
         nice: i32 = "0", range(-20, 19);
         /// I/O priority within its class, 0 is highest.

@@ -56,6 +56,11 @@ impl Mix {
         self.until = 0;
     }
 
+    /// Goes on in this direction, whatever the coin said.
+    fn turn(&mut self, ddir: Ddir) {
+        self.direction = ddir.index();
+    }
+
     /// 0 to read, 1 to write.
     #[inline(always)]
     pub(super) fn next(&mut self, issues: &[u64; 3], rand: &mut crate::rng::Taus88) -> usize {
@@ -126,16 +131,33 @@ impl Requests {
     /// Up to `want` requests.
     pub(super) fn general(&mut self, batch: &mut Batch, want: usize) -> usize {
         for i in 0..want {
-            let Some((file, request)) = self.next() else {
+            if !self.put(batch, i, &mut |ddir| ddir) {
                 return i;
-            };
-            batch.offset[i] = request.offset;
-            // Block sizes have been checked to fit.
-            batch.len[i] = request.len as u32;
-            batch.ddir[i] = request.ddir;
-            batch.file[i] = file as u16;
+            }
         }
         want
+    }
+
+    /// One request; a mix takes the direction that `choose` makes of the coin's.
+    pub(super) fn steered(
+        &mut self,
+        batch: &mut Batch,
+        choose: &mut dyn FnMut(Ddir) -> Ddir,
+    ) -> usize {
+        usize::from(self.put(batch, 0, &mut |ddir| choose(ddir)))
+    }
+
+    /// Puts the next request at `i`; false when there is none.
+    fn put(&mut self, batch: &mut Batch, i: usize, choose: &mut impl FnMut(Ddir) -> Ddir) -> bool {
+        let Some((file, request)) = self.next(choose) else {
+            return false;
+        };
+        batch.offset[i] = request.offset;
+        // Block sizes have been checked to fit.
+        batch.len[i] = request.len as u32;
+        batch.ddir[i] = request.ddir;
+        batch.file[i] = file as u16;
+        true
     }
 
     fn finished(&self) -> bool {
@@ -146,7 +168,7 @@ impl Requests {
                 || progress.issues.iter().sum::<u64>() >= progress.number_ios)
     }
 
-    fn next(&mut self) -> Option<(usize, Request)> {
+    fn next(&mut self, choose: &mut impl FnMut(Ddir) -> Ddir) -> Option<(usize, Request)> {
         if self.finished() {
             return None;
         }
@@ -158,7 +180,7 @@ impl Requests {
             if let Some(ddir) = self.syncs.due.take() {
                 return Some((file, self.sync(file, ddir)));
             }
-            let ddir = self.direction(file);
+            let ddir = self.direction(file, choose);
             if let Some(request) = self.data(file, ddir, &mut unmarked) {
                 self.account(file, &request);
                 return Some((file, request));
@@ -181,10 +203,13 @@ impl Requests {
         }
     }
 
-    fn direction(&mut self, file: usize) -> Ddir {
+    fn direction(&mut self, file: usize, choose: &mut impl FnMut(Ddir) -> Ddir) -> Ddir {
         let direction = self.spec.direction;
         if direction.is_mixed() {
-            Ddir::DATA[self.mix.next(&self.progress.issues, &mut self.streams.mix)]
+            let coin = self.mix.next(&self.progress.issues, &mut self.streams.mix);
+            let ddir = choose(Ddir::DATA[coin]);
+            self.mix.turn(ddir);
+            ddir
         } else if direction.is_trim_write() {
             let previous = &self.files[file].previous;
             let paired = previous[Ddir::Write.index()] == previous[Ddir::Trim.index()];

@@ -273,6 +273,16 @@ impl Fill for Requests {
         batch.n
     }
 
+    fn fill_steered(&mut self, batch: &mut Batch, choose: &mut dyn FnMut(Ddir) -> Ddir) -> usize {
+        batch.clear();
+        if self.progress.ended {
+            return 0;
+        }
+        batch.n = self.steered(batch, choose);
+        self.progress.ended = batch.n == 0;
+        batch.n
+    }
+
     fn restart(&mut self) {
         let spec = &self.spec;
         self.progress.ended = false;

@@ -139,8 +139,15 @@ impl WithBacklog {
     }
 }
 
-impl Fill for WithBacklog {
-    fn fill(&mut self, batch: &mut Batch, want: usize) -> usize {
+impl WithBacklog {
+    /// A batch of at most `want`: reads of the log where they are due, else what `requests`
+    /// takes from the workload.
+    fn give(
+        &mut self,
+        batch: &mut Batch,
+        want: usize,
+        requests: impl FnOnce(&mut dyn Fill, &mut Batch, usize) -> usize,
+    ) -> usize {
         let pending = usize::try_from(self.outstanding).unwrap_or(usize::MAX);
         if self.backlog.is_due(pending, self.after_read) {
             let reads = self.feed.fill(batch, want.min(self.backlog.left()));
@@ -152,7 +159,7 @@ impl Fill for WithBacklog {
             }
         }
         let room = self.backlog.until_due(self.outstanding);
-        let given = self.inner.fill(batch, want.min(room));
+        let given = requests(self.inner.as_mut(), batch, want.min(room));
         let writes = batch.ddir[..given]
             .iter()
             .filter(|&&ddir| ddir == Ddir::Write)
@@ -160,6 +167,18 @@ impl Fill for WithBacklog {
         self.outstanding += writes as u64;
         self.after_read = given > 0 && batch.ddir[given - 1] == Ddir::Read;
         given
+    }
+}
+
+impl Fill for WithBacklog {
+    fn fill(&mut self, batch: &mut Batch, want: usize) -> usize {
+        self.give(batch, want, |inner, batch, want| inner.fill(batch, want))
+    }
+
+    fn fill_steered(&mut self, batch: &mut Batch, choose: &mut dyn FnMut(Ddir) -> Ddir) -> usize {
+        self.give(batch, 1, |inner, batch, _| {
+            inner.fill_steered(batch, choose)
+        })
     }
 
     fn restart(&mut self) {

@@ -41,6 +41,9 @@ pub(super) struct FioDirection {
     pub(super) slat_ns: FioLatency,
     pub(super) clat_ns: FioLatency,
     pub(super) lat_ns: FioLatency,
+    /// Ours, not fio's.
+    #[serde(default)]
+    lat_intended_ns: Option<FioLatency>,
     bw_min: u64,
     bw_max: u64,
     bw_mean: f64,
@@ -65,6 +68,7 @@ impl FioDirection {
             slat: self.slat_ns.to_latency(),
             clat: self.clat_ns.to_latency(),
             lat: self.lat_ns.to_latency(),
+            lat_intended: self.lat_intended_ns.as_ref().map(FioLatency::to_latency),
             bw: samples(
                 self.bw_samples,
                 self.bw_min,

@@ -1,0 +1,246 @@
+//! Rates, stalls, limits and the search for a depth: same reports, same ends, and the effects
+//! that counts can prove.
+
+use serde_json::Value;
+
+use super::compare::{self, Fixed};
+use crate::harness::command::have_peer;
+use crate::harness::{Outcome, Scratch, Tool, assert_none, fio};
+
+/// Both tools' outcome of one command line over the null engine.
+fn both(dir: &Scratch, words: &str) -> [Outcome; 2] {
+    compare::both(dir.path(), || {
+        fio("--name=a --ioengine=null").args(words.split_whitespace())
+    })
+}
+
+fn number(value: &Value, path: &str) -> u64 {
+    value
+        .pointer(path)
+        .and_then(Value::as_u64)
+        .unwrap_or_else(|| panic!("no number at {path} in {value}"))
+}
+
+fn ios(job: &Value, direction: &str) -> u64 {
+    number(job, &format!("/{direction}/total_ios"))
+}
+
+#[test]
+fn paced_jobs_report_as_fio_does() {
+    if !have_peer("paced_jobs_report_as_fio_does") {
+        return;
+    }
+    let scratch = Scratch::new("pace");
+    let search = "--latency_target=100ms --latency_window=20ms --latency_percentile=50";
+    let table = [
+        // The rates rule a mix, not the coin.
+        "--rw=randrw --rwmixread=90 --size=10m --rate=1m,2m --time_based --runtime=1".to_owned(),
+        "--rw=rw --size=10m --rate_iops=500,1000 --rate_process=poisson --io_size=1m".to_owned(),
+        "--rw=read --size=100m --rate=1m,1m --number_ios=100".to_owned(),
+        format!("--rw=randread --size=10m --iodepth=16 --time_based --runtime=5 {search}"),
+        "--rw=read --size=64k --thinktime=20ms --thinktime_blocks=4 --thinktime_spin=5ms"
+            .to_owned(),
+        "--rw=read --size=64k --thinktime=20ms --thinktime_blocks=4 --thinktime_blocks_type=issue"
+            .to_owned(),
+        "--rw=read --size=1m --thinktime=20ms --thinktime_iotime=1ms --rate=8m \
+         --rate_ignore_thinktime=1"
+            .to_owned(),
+        "--rw=read --size=1m --max_latency=60s --flow=1 --flow_id=2 --flow_sleep=100".to_owned(),
+    ];
+    let mut findings = Vec::new();
+    for words in table {
+        let words = format!("{words} --output-format=normal,json");
+        let [theirs, ours] = both(&scratch, &words);
+        let found = compare::differences(&theirs, &ours, Fixed::Form);
+        findings.extend(found.into_iter().map(|text| format!("{words}: {text}")));
+    }
+    assert_none(&findings, "paced jobs");
+    // Younger than the fio that is the measure.
+    fio("--name=a --ioengine=null --rw=read --size=64k --thinkcycles=1000").ok();
+}
+
+#[test]
+fn failing_limits_end_a_job_as_they_end_fios() {
+    if !have_peer("failing_limits_end_a_job_as_they_end_fios") {
+        return;
+    }
+    let scratch = Scratch::new("limits");
+    let slow = "--ioengine=psync --rw=write --bs=1m --size=4m";
+    let search = "--latency_target=1us --latency_window=1s --latency_percentile=100";
+    let table = [
+        (
+            format!("{slow} --max_latency=0,1"),
+            110,
+            "exceeds specified max (1000 nsec): a.0.0 write 0 1048576",
+        ),
+        (
+            format!("{slow} {search}"),
+            110,
+            "exceeds specified max (1000 nsec)",
+        ),
+        (
+            "--rw=read --size=100m --thinktime=10ms --rate=1m --rate_min=1m".to_owned(),
+            5,
+            "a: rate_min=1048576B/s not met, got ",
+        ),
+    ];
+    for (words, error, text) in table {
+        let words = format!("{words} --output-format=normal,json");
+        let [theirs, ours] = both(&scratch, &words);
+        let found = compare::differences(&theirs, &ours, Fixed::Form);
+        assert_none(&found, &words);
+        assert_eq!(ours.code, Some(1), "{ours}");
+        assert!(
+            ours.stdout.contains(&format!("\"error\" : {error},")),
+            "{ours}"
+        );
+        assert!(ours.stderr.contains(text), "{text}: {ours}");
+    }
+}
+
+#[test]
+fn rates_are_kept_whatever_the_mix_says() {
+    let words = "--name=a --ioengine=null --size=10m --rate_iops=2000,500 --time_based --runtime=1 \
+                 --output-format=json";
+    for more in [
+        "--rw=randrw --rwmixread=10",
+        "--rw=rw --iodepth=8",
+        "--rw=rw --rwmixread=10 --rate_process=poisson",
+    ] {
+        let job = fio(words).args(more.split_whitespace()).ok().job();
+        for (direction, want) in [("read", 2000), ("write", 500)] {
+            let done = ios(&job, direction);
+            // The random gaps of 500 arrivals add up to one second give or take 4.5 %.
+            let slack = if more.contains("poisson") {
+                want / 5
+            } else {
+                want / 100
+            };
+            assert!(done.abs_diff(want) <= slack, "{more}: {direction} {done}");
+        }
+    }
+}
+
+#[test]
+fn latency_counts_from_where_the_rate_wanted_the_request() {
+    let stalls = "--name=a --ioengine=null --rw=read --size=200k --thinktime=50ms \
+                  --thinktime_blocks=10 --output-format=json";
+    let job = fio(&format!("{stalls} --rate_iops=1000")).ok().job();
+    let late = &job["read"]["lat_intended_ns"];
+    assert_eq!(number(late, "/N"), 50);
+    // The tenth request after a stall of 50 ms should have started 40 ms before the first could.
+    assert!(number(late, "/max") >= 39_000_000, "{late}");
+    assert!(
+        number(late, "/max") > number(&job, "/read/lat_ns/max"),
+        "{job}"
+    );
+    assert!(late["percentile"]["99.000000"].is_u64());
+    assert!(fio(stalls).ok().job()["read"]["lat_intended_ns"].is_null());
+}
+
+#[test]
+fn flows_keep_jobs_in_proportion() {
+    let words = "--ioengine=null --rw=read --size=1g --time_based --runtime=1 --thread --flow_id=7 \
+                 --flow_sleep=200 --output-format=json --name=a --flow=1 --name=b --flow=3";
+    let run = fio(words).ok().json();
+    let (a, b) = (ios(&run["jobs"][0], "read"), ios(&run["jobs"][1], "read"));
+    assert!(a > 100 && (3 * a).abs_diff(b) * 50 < b, "{a} and {b}");
+}
+
+#[test]
+fn a_warm_up_by_bytes_is_not_reported() {
+    let words = "--ioengine=null --rw=read --size=2m --rate=4m --ramp_size=1m --output-format=json";
+    let job = fio(&format!("--name=a {words}")).ok().job();
+    let bytes = number(&job, "/read/io_bytes");
+    assert!((512 << 10..=1 << 20).contains(&bytes), "{bytes}");
+    let group = format!("{words} --group_reporting --numjobs=2 --name=a");
+    let bytes = number(&fio(&group).ok().job(), "/read/io_bytes");
+    assert!((2 << 20..=3 << 20).contains(&bytes), "{bytes} of 4 MiB");
+    fio(&format!("--name=a {words} --ramp_time=1"))
+        .fails()
+        .explains(&["ramp_time and ramp_size exclude each other"]);
+}
+
+#[test]
+fn commands_run_before_and_after_a_job() {
+    let scratch = Scratch::new("scripts");
+    let job = |name: &str| {
+        fio(&format!("--name={name} --ioengine=null --size=64k")).in_dir(scratch.path())
+    };
+    let read = |file: &str| std::fs::read_to_string(scratch.path().join(file)).expect(file);
+    for tool in [Tool::Assay, Tool::Peer] {
+        if tool == Tool::Peer && !have_peer("commands before and after a job") {
+            return;
+        }
+        let outcome = job("both")
+            .args(["--exec_prerun=echo before", "--exec_postrun=echo after"])
+            .with(tool)
+            .ok();
+        assert_eq!(read("both.prerun.txt"), "before\n");
+        assert_eq!(read("both.postrun.txt"), "after\n");
+        let line = "both : Saving output of prerun in both.prerun.txt\n";
+        assert!(outcome.stdout.contains(line), "{outcome}");
+    }
+    // Unlike fio, which then ends without a word: the job has not run, so it has failed.
+    let outcome = job("no").args(["--exec_prerun=echo why; exit 4"]).fails();
+    assert!(
+        outcome.stderr.contains("exit status: 4; see no.prerun.txt"),
+        "{outcome}"
+    );
+    assert_eq!(read("no.prerun.txt"), "why\n");
+}
+
+#[test]
+fn ignored_errors_are_counted_and_shown_as_fio_does() {
+    if !have_peer("ignored_errors_are_counted_and_shown_as_fio_does") {
+        return;
+    }
+    let scratch = Scratch::new("ignored");
+    let full =
+        "--ioengine=psync --filename=/dev/full --rw=write --size=16k --output-format=normal,json";
+    for more in [
+        "--ignore_error=,ENOSPC",
+        "--ignore_error=,ENOSPC --error_dump=1",
+        "--continue_on_error=write",
+    ] {
+        let [theirs, ours] = both(&scratch, &format!("{full} {more}"));
+        assert_eq!(theirs.code, ours.code, "{more}: {ours}");
+        let document = |outcome: &Outcome| {
+            let at = outcome.stdout.find("{\n").expect("a document");
+            let end = outcome.stdout.find("\n}\n").expect("a document") + 3;
+            let text = &outcome.stdout[at..end];
+            let job = crate::harness::command::documents(text).expect("JSON")[0]["jobs"][0].clone();
+            (
+                job["error"].clone(),
+                job["total_err"].clone(),
+                job["first_error"].clone(),
+            )
+        };
+        assert_eq!(document(&theirs), document(&ours), "{more}");
+        let complaints = |outcome: &Outcome| {
+            let lines = outcome
+                .stderr
+                .lines()
+                .filter(|line| line.contains("io_u error on"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(complaints(&theirs), complaints(&ours), "{more}");
+    }
+}
+
+#[test]
+fn a_failed_job_ends_the_others_where_it_should() {
+    let fails = "--ioengine=psync --rw=write --bs=1m --size=1m --max_latency=0,1";
+    let runs = "--name=b --ioengine=null --rw=read --bs=4k --size=1m --time_based --runtime=60";
+    let scratch = Scratch::new("exitall");
+    let words =
+        format!("--thread --exitall_on_error=1 --output-format=json --name=a {fails} {runs}");
+    let outcome = fio(&words).in_dir(scratch.path()).fails();
+    let jobs = outcome.json()["jobs"].clone();
+    assert_eq!(
+        (&jobs[0]["error"], &jobs[1]["error"]),
+        (&110.into(), &0.into())
+    );
+    // Not the minute that was asked for: ended, not timed out.
+    assert!(number(&jobs[1], "/job_runtime") < 30_000, "{outcome}");
+}
