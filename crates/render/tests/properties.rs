@@ -79,6 +79,7 @@ fn direction() -> impl Strategy<Value = Direction> {
                     slat,
                     clat,
                     lat,
+                    lat_intended: None,
                     bw,
                     iops,
                     cache_hits: hits,
