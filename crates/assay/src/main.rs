@@ -7,6 +7,7 @@ mod check;
 mod disks;
 mod fio;
 mod progress;
+mod selfcheck;
 mod session;
 mod signals;
 
@@ -34,6 +35,8 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measures what Assay itself costs per I/O on this machine
+    Selfcheck(selfcheck::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -57,5 +60,6 @@ fn main() -> ExitCode {
     match Assay::parse().verb {
         None => check::main(),
         Some(Verb::Fio { arguments }) => fio::main(&arguments),
+        Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),
     }
 }

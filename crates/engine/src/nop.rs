@@ -1,6 +1,6 @@
 //! Requests that go through an io_uring and do nothing: the ring's own ceiling.
 //!
-//! Not in the registry, because no job can want it; the self-check measures with it.
+//! fio has no such engine; the self-check measures with it, and so can anybody.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
 use crate::io_uring::Uring;
@@ -19,6 +19,7 @@ impl Engine for Nop {
     const HELP: &'static str = "Requests that do nothing, through an io_uring";
     const CAPS: Caps = Caps {
         diskless: true,
+        fake: true,
         ..Caps::NONE
     };
 

@@ -47,6 +47,7 @@ engines! {
     Mmap => crate::mmap::Mmap,
     Null => crate::null::Null,
     Posixaio => crate::posixaio::Posixaio,
+    Nop => crate::nop::Nop,
 }
 
 const fn table<E: Engine>() -> EngineTable {

@@ -9,9 +9,11 @@ pub mod import;
 mod job;
 pub mod merge;
 mod run;
+mod selfcheck;
 
 pub use disk::{CpuIdle, Disk, DiskCounters};
 pub use job::{
     Direction, Failure, Job, LatencyTarget, Options, Reporting, SyncStats, Unified, Usage,
 };
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
+pub use selfcheck::{Beside, SelfCheck};

@@ -34,6 +34,9 @@ pub struct Run {
     pub partial: bool,
     /// Remarks for people, such as `iodepth` with a synchronous engine.
     pub notes: Vec<String>,
+    /// What the tool itself cost per I/O on this machine, where that was measured.
+    #[serde(default)]
+    pub self_check: Option<crate::SelfCheck>,
 }
 
 /// Totals of one reporting group for the `Run status group` lines.

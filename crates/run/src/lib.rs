@@ -4,6 +4,7 @@
 //! the memory the two sides share. A worker that fails is a result, not a panic.
 #![forbid(unsafe_code)]
 
+pub mod bare;
 mod crew;
 pub mod failure;
 mod hot;

@@ -42,6 +42,7 @@ pub fn round(row: &Row, bench: &Bench, round: usize) -> Result<Round> {
 }
 
 fn run(row: &Row, bench: &Bench, tool: Tool) -> Result<Load> {
+    bench.places().warm(row.target)?;
     let mut words = row.arguments(bench);
     if bench.is_quick() {
         words.push(format!("--io_size={}", row.quick_ios * 4096));

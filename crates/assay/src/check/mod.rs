@@ -8,6 +8,7 @@ mod file;
 mod summary;
 
 use crate::progress::Meter;
+use crate::selfcheck;
 use crate::session::Session;
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::{Context, bail};
@@ -25,6 +26,8 @@ struct Phase {
     title: &'static str,
     /// Direction that it measures.
     ddir: Ddir,
+    /// Queue depth.
+    iodepth: u32,
     /// fio options besides those that all phases share.
     options: &'static str,
     /// Seconds.
@@ -35,32 +38,37 @@ const PHASES: [Phase; 5] = [
     Phase {
         title: "sequential write",
         ddir: Ddir::Write,
-        options: "--rw=write --bs=1m --iodepth=8 --refill_buffers --time_based",
+        iodepth: 8,
+        options: "--rw=write --bs=1m --refill_buffers --time_based",
         seconds: 3,
     },
     Phase {
         title: "sequential read",
         ddir: Ddir::Read,
-        options: "--rw=read --bs=1m --iodepth=8 --time_based",
+        iodepth: 8,
+        options: "--rw=read --bs=1m --time_based",
         seconds: 3,
     },
     Phase {
         title: "random read, QD 32",
         ddir: Ddir::Read,
-        options: "--rw=randread --bs=4k --iodepth=32 --norandommap --randrepeat=0 --time_based",
+        iodepth: 32,
+        options: "--rw=randread --bs=4k --norandommap --randrepeat=0 --time_based",
         seconds: 3,
     },
     Phase {
         title: "random write, QD 32",
         ddir: Ddir::Write,
-        options: "--rw=randwrite --bs=4k --iodepth=32 --norandommap --randrepeat=0 \
+        iodepth: 32,
+        options: "--rw=randwrite --bs=4k --norandommap --randrepeat=0 \
                   --refill_buffers --time_based",
         seconds: 3,
     },
     Phase {
         title: "random read, QD 1",
         ddir: Ddir::Read,
-        options: "--rw=randread --bs=4k --iodepth=1 --norandommap --randrepeat=0 --time_based",
+        iodepth: 1,
+        options: "--rw=randread --bs=4k --norandommap --randrepeat=0 --time_based",
         seconds: 2,
     },
 ];
@@ -69,6 +77,7 @@ const PHASES: [Phase; 5] = [
 struct Measured {
     title: &'static str,
     ddir: Ddir,
+    iodepth: u32,
     job: Job,
 }
 
@@ -111,10 +120,15 @@ fn check() -> anyhow::Result<ExitCode> {
         measured.push(Measured {
             title: phase.title,
             ddir: phase.ddir,
+            iodepth: phase.iodepth,
             job,
         });
     }
-    print!("{}", summary::text(&place, &own, size_bytes, &measured));
+    let tool = selfcheck::measure(None, selfcheck::SHORT)?;
+    print!(
+        "{}",
+        summary::text(&place, &own, size_bytes, &measured, &tool)
+    );
     Ok(ExitCode::SUCCESS)
 }
 
@@ -135,6 +149,7 @@ fn run_phase(
         0,
         format!("--name={}", phase.title.replace([' ', ','], "-")),
     );
+    words.push(format!("--iodepth={}", phase.iodepth));
     words.push(format!("--ioengine={}", own.engine()));
     words.push(format!("--direct={}", u8::from(own.direct)));
     words.push(format!("--filename={path}"));

@@ -3,6 +3,7 @@
 use super::Measured;
 use super::file::OwnFile;
 use measure::Latency;
+use result::SelfCheck;
 use std::path::Path;
 
 /// What was measured: directory, device, file system.
@@ -56,7 +57,13 @@ fn name(disk: &host::BlockDevice) -> String {
 }
 
 /// The summary: ten lines.
-pub fn text(place: &Place, own: &OwnFile, size_bytes: u64, measured: &[Measured]) -> String {
+pub fn text(
+    place: &Place,
+    own: &OwnFile,
+    size_bytes: u64,
+    measured: &[Measured],
+    tool: &SelfCheck,
+) -> String {
     let mode = if own.direct {
         "direct I/O"
     } else {
@@ -87,6 +94,18 @@ pub fn text(place: &Place, own: &OwnFile, size_bytes: u64, measured: &[Measured]
             time(p99(&dir.clat)),
         );
     }
+    let share = |phase: &Measured| {
+        let dir = &phase.job.dirs[phase.ddir];
+        let seconds = dir.runtime_ms.max(1) as f64 / 1000.0;
+        tool.share(phase.iodepth, dir.ios as f64 / seconds)
+    };
+    let most = measured.iter().map(share).fold(0.0, f64::max);
+    text += &format!(
+        "{:20} {:.0} ns of its own per I/O, at most {:.1} % of the time above\n",
+        "Assay itself",
+        tool.sync_ns,
+        most * 100.0
+    );
     text
 }
 

@@ -5,106 +5,16 @@
 //! start once per group of requests taken up together, issue once after each submitting system
 //! call, end once per reap. Requests that share their stamps are accounted as one run.
 
+pub use super::slots::Queue;
+
+use super::slots::{Flight, Run, Runs};
 use super::{Done, EIO, Exit, Gate, Hooks, Work};
+use crate::stats::Stats;
 use engine::{Engine, Io, Queued};
 use measure::depth_slot;
-use plan::model::{Depth, Stamps};
+use plan::model::Stamps;
 use sys::clock::Clock;
 use units::Ddir;
-
-/// A request in flight.
-#[derive(Clone, Copy)]
-struct Flight {
-    start: u64,
-    issue: u64,
-    io: Io,
-}
-
-/// Slots and scratch space of the loop; allocated once.
-pub struct Queue {
-    depth: Depth,
-    /// The engine serves requests in our context: a request is issued when it is taken up and
-    /// there is no submission latency.
-    inline: bool,
-    flights: Box<[Flight]>,
-    /// Free slots, a stack; `free_n` of them.
-    free: Box<[u32]>,
-    free_n: usize,
-    /// Staged slots in order; `staged_n` of them.
-    staged: Box<[u32]>,
-    staged_n: usize,
-    /// How many of the staged requests have their issue stamp already.
-    stamped_n: usize,
-    /// Completions of the current reap.
-    reaped: Box<[(u32, i32)]>,
-}
-
-impl Queue {
-    /// Room for `depth.iodepth` requests.
-    pub fn new(depth: Depth, inline: bool) -> Self {
-        let slots = depth.iodepth as usize;
-        let idle = Io::new(0, 0, Ddir::Read, 0, 0);
-        Queue {
-            depth,
-            inline,
-            flights: vec![
-                Flight {
-                    start: 0,
-                    issue: 0,
-                    io: idle
-                };
-                slots
-            ]
-            .into_boxed_slice(),
-            free: (0..depth.iodepth).rev().collect(),
-            free_n: slots,
-            staged: vec![0; slots].into_boxed_slice(),
-            staged_n: 0,
-            stamped_n: 0,
-            reaped: vec![(0, 0); slots].into_boxed_slice(),
-        }
-    }
-
-    /// Requests staged or in flight.
-    #[inline(always)]
-    fn in_flight(&self) -> usize {
-        self.free.len() - self.free_n
-    }
-
-    /// Fewest completions to wait for. A minimum of 0 waits for one all the same, as in fio.
-    #[inline(always)]
-    fn least(&self) -> u32 {
-        self.depth
-            .batch_complete_min
-            .min(self.in_flight() as u32)
-            .max(1)
-    }
-
-    /// Reap after every request.
-    #[inline(always)]
-    fn polling(&self) -> bool {
-        self.depth.batch_complete_min == 0 && self.depth.batch_complete_max == 0
-    }
-
-    #[inline(always)]
-    fn release(&mut self, slot: u32) {
-        self.free[self.free_n] = slot;
-        self.free_n += 1;
-    }
-
-    /// Does a request touch the bytes of one in flight, one of them writing?
-    fn overlaps(&self, io: &Io) -> bool {
-        let idle = &self.free[..self.free_n];
-        self.flights.iter().enumerate().any(|(slot, flight)| {
-            let other = &flight.io;
-            other.file == io.file
-                && (other.ddir != Ddir::Read || io.ddir != Ddir::Read)
-                && io.offset < other.offset + u64::from(other.len)
-                && other.offset < io.offset + u64::from(io.len)
-                && !idle.contains(&(slot as u32))
-        })
-    }
-}
 
 /// Runs one pass and drains the queue.
 pub fn run<E: Engine, C: Clock, H: Hooks>(
@@ -190,44 +100,104 @@ fn stage_group<E: Engine, C: Clock, H: Hooks>(
     queue: &mut Queue,
     batch_submit: usize,
 ) -> Taken {
-    let room = (batch_submit - queue.staged_n)
+    let mut room = (batch_submit - queue.staged_n)
         .min(queue.free_n)
         .min(work.batch.left());
     let fills = work.filler.is_some();
-    let mut start = if H::STAMPED { work.clock.now() } else { 0 };
-    for _ in 0..room {
-        let slot = queue.free[queue.free_n - 1];
-        let io = work.peek(slot);
+    let mut start = if H::STAMPED && !fills {
+        work.clock.now()
+    } else {
+        0
+    };
+    while room > 0 {
+        let mut most = room;
         if fills {
+            let io = work.peek(queue.free[queue.free_n - 1]);
             work.fill_buffer(&io);
             start = if H::STAMPED { work.clock.now() } else { 0 };
+            most = 1;
         }
-        match work.engine.queue(io) {
-            Queued::Staged => {
+        let (n, stop) = stage::<E, C, H>(work, queue, most, start);
+        room -= n;
+        match stop {
+            None => {}
+            Some(Queued::Full) => return Taken::Busy,
+            Some(Queued::Done(result)) => {
+                let io = work.peek(queue.free[queue.free_n - 1]);
                 work.batch.pos += 1;
-                queue.free_n -= 1;
-                queue.flights[slot as usize] = Flight {
-                    start,
-                    issue: start,
-                    io,
-                };
-                queue.staged[queue.staged_n] = slot;
-                queue.staged_n += 1;
-                if io.ddir.is_data() {
-                    work.stats.issued[io.ddir] += 1;
-                }
-            }
-            Queued::Full => return Taken::Busy,
-            Queued::Aside => unreachable!("only synchronous engines answer so"),
-            Queued::Done(result) => {
-                work.batch.pos += 1;
+                room -= 1;
                 if let Err(Some(exit)) = finished_inline::<E, C, H>(work, io, start, result) {
                     return Taken::Exit(exit);
                 }
             }
+            Some(Queued::Staged | Queued::Aside) => {
+                unreachable!("only synchronous engines put requests aside")
+            }
         }
     }
     Taken::Some
+}
+
+/// Stages up to `most` requests with one start stamp; there is room for them and the batch has
+/// them. Returns how many, and how the engine answered the next one if it was not staged.
+#[inline(never)]
+fn stage<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    queue: &mut Queue,
+    most: usize,
+    start: u64,
+) -> (usize, Option<Queued>) {
+    let pos = work.batch.pos;
+    let requests = pos..pos + most;
+    // Slices of one length: the loop needs no other check of their indices.
+    let offset = &work.batch.offset[requests.clone()][..most];
+    let len = &work.batch.len[requests.clone()][..most];
+    let ddir = &work.batch.ddir[requests.clone()][..most];
+    let file = &work.batch.file[requests][..most];
+    let slots = &queue.free[queue.free_n - most..queue.free_n][..most];
+    let staged = &mut queue.staged[queue.staged_n..][..most];
+    let engine = &mut work.engine;
+    let (mut n, mut stop) = (0, None);
+    let mut run = Run {
+        ddir: Ddir::Read,
+        start,
+        n: 0,
+    };
+    while n < most {
+        let slot = slots[most - 1 - n];
+        let io = Io::new(slot, file[n], ddir[n], offset[n], len[n]);
+        let queued = engine.queue(io);
+        if queued != Queued::Staged {
+            stop = Some(queued);
+            break;
+        }
+        queue.flights[slot as usize] = Flight::new(&io, start);
+        staged[n] = slot;
+        n += 1;
+        if io.ddir != run.ddir {
+            note::<H>(&mut work.stats, &mut queue.runs, queue.inline, run);
+            (run.ddir, run.n) = (io.ddir, 0);
+        }
+        run.n += 1;
+    }
+    note::<H>(&mut work.stats, &mut queue.runs, queue.inline, run);
+    work.batch.pos += n;
+    queue.free_n -= n;
+    queue.staged_n += n;
+    (n, stop)
+}
+
+/// Notes requests that were staged together.
+#[inline(always)]
+fn note<H: Hooks>(stats: &mut Stats, runs: &mut Runs, inline: bool, run: Run) {
+    if run.n > 0 {
+        if H::STAMPED && !inline {
+            runs.add(run.ddir, run.start, run.n);
+        }
+        if run.ddir.is_data() {
+            stats.issued[run.ddir] += run.n;
+        }
+    }
 }
 
 /// Takes up one request after asking the hooks.
@@ -285,16 +255,15 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         Queued::Aside => unreachable!("only synchronous engines answer so"),
         Queued::Staged => {
             queue.free_n -= 1;
-            queue.flights[slot as usize] = Flight {
-                start,
-                issue: start,
-                io,
-            };
+            queue.flights[slot as usize] = Flight::new(&io, start);
             queue.staged[queue.staged_n] = slot;
             queue.staged_n += 1;
-            if io.ddir.is_data() {
-                work.stats.issued[io.ddir] += 1;
-            }
+            let run = Run {
+                ddir: io.ddir,
+                start,
+                n: 1,
+            };
+            note::<H>(&mut work.stats, &mut queue.runs, queue.inline, run);
         }
         Queued::Done(result) => {
             let exit = match finished_inline::<E, C, H>(work, io, start, result) {
@@ -371,7 +340,8 @@ fn submit<E: Engine, C: Clock, H: Hooks>(
         Ok(n) => (n as usize).min(staged),
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(EIO);
-            let io = queue.flights[queue.staged[0] as usize].io;
+            let slot = queue.staged[0];
+            let io = queue.flights[slot as usize].io(slot);
             let failure = crate::failure::io_error(work.engine.files(), &io, errno);
             work.stats.failure.get_or_insert(failure);
             0
@@ -389,7 +359,7 @@ fn submit<E: Engine, C: Clock, H: Hooks>(
 }
 
 /// Gives the first `upto` staged requests their issue stamp, unless they have it from a
-/// submission that the kernel cut short; equal neighbours count as one run.
+/// submission that the kernel cut short.
 #[inline(always)]
 fn stamp<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
@@ -402,32 +372,19 @@ fn stamp<E: Engine, C: Clock, H: Hooks>(
     }
     let issue = work.clock.now();
     let from = std::mem::replace(&mut queue.stamped_n, upto);
-    let mut run: Option<(Ddir, u64, u64)> = None;
     for &slot in &queue.staged[from..upto] {
         let flight = &mut queue.flights[slot as usize];
         flight.issue = issue;
         if H::ACTIVE {
-            hooks.issued(&flight.io, flight.start, issue, work.clock);
-        }
-        let ddir = flight.io.ddir;
-        match &mut run {
-            Some((d, start, n)) if *d == ddir && *start == flight.start => *n += 1,
-            _ => {
-                if let Some((d, start, n)) = run.replace((ddir, flight.start, 1))
-                    && d.is_data()
-                {
-                    let ns = work.clock.ns(issue.wrapping_sub(start));
-                    work.stats.classes[d].slat.add(ns, n);
-                }
-            }
+            hooks.issued(&flight.io(slot), flight.start, issue, work.clock);
         }
     }
-    if let Some((d, start, n)) = run
-        && d.is_data()
-    {
-        let ns = work.clock.ns(issue.wrapping_sub(start));
-        work.stats.classes[d].slat.add(ns, n);
-    }
+    queue.runs.take((upto - from) as u64, |run| {
+        if run.ddir.is_data() {
+            let ns = work.clock.ns(issue.wrapping_sub(run.start));
+            work.stats.classes[run.ddir].slat.add(ns, run.n);
+        }
+    });
 }
 
 /// Reaps once, or, when the queue was full, until no more than `iodepth_low` are in flight.
@@ -464,6 +421,7 @@ fn reap<E: Engine, C: Clock, H: Hooks>(
     let least = least.min(in_flight);
     let most = most.max(least).min(in_flight);
     let mut n = 0usize;
+    let mut failed = None;
     loop {
         let missing = least.saturating_sub(n as u32);
         if missing > 0
@@ -475,11 +433,17 @@ fn reap<E: Engine, C: Clock, H: Hooks>(
                 .get_or_insert(crate::failure::reap_error(errno));
             return Some(Exit::Failed);
         }
-        let reaped = &mut queue.reaped;
-        work.engine.reap(most - n as u32, |slot, result| {
-            reaped[n] = (slot, result);
-            n += 1;
-        });
+        if !H::ACTIVE && queue.depth.stamps != Stamps::Each {
+            let (reaped, exit) = reap_runs::<E, C, H>(work, queue, most - n as u32);
+            n += reaped;
+            failed = failed.or(exit);
+        } else {
+            let reaped = &mut queue.reaped;
+            work.engine.reap(most - n as u32, |slot, result| {
+                reaped[n] = (slot, result);
+                n += 1;
+            });
+        }
         if n as u32 >= least {
             break;
         }
@@ -488,11 +452,106 @@ fn reap<E: Engine, C: Clock, H: Hooks>(
         return None;
     }
     work.stats.complete.add(n as u32);
+    if !H::ACTIVE && queue.depth.stamps != Stamps::Each {
+        return failed;
+    }
     let end = if H::STAMPED { work.clock.now() } else { 0 };
     account(work, queue, hooks, n, end)
 }
 
-/// Accounts the first `n` reaped requests; equal neighbours count as one run.
+/// Completions of one direction with the same stamps.
+#[derive(Clone, Copy)]
+struct Together {
+    ddir: Ddir,
+    start: u64,
+    issue: u64,
+    n: u64,
+    bytes: u64,
+}
+
+/// Takes at most `most` completions and accounts them as they come, run by run. Returns how many
+/// there were.
+#[inline(always)]
+fn reap_runs<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    queue: &mut Queue,
+    most: u32,
+) -> (usize, Option<Exit>) {
+    let end = if H::STAMPED { work.clock.now() } else { 0 };
+    let Work {
+        engine,
+        clock,
+        live,
+        stats,
+        ..
+    } = work;
+    let Queue {
+        flights,
+        free,
+        free_n,
+        reaped,
+        ..
+    } = queue;
+    let mut count = |run: Together| {
+        live.count(run.ddir, run.n, run.bytes);
+        if H::STAMPED {
+            let classes = &mut stats.classes[run.ddir];
+            let clat = clock.ns(end.wrapping_sub(run.issue));
+            let lat = clock.ns(end.wrapping_sub(run.start));
+            classes.clat.add(clat, run.n);
+            classes.lat.add(lat, run.n);
+        }
+    };
+    let mut run = Together {
+        ddir: Ddir::Read,
+        start: 0,
+        issue: 0,
+        n: 0,
+        bytes: 0,
+    };
+    let mut odd = 0;
+    let mut freed = free[*free_n..].iter_mut();
+    let n = engine.reap(most, |slot, result| {
+        let flight = &flights[slot as usize];
+        if let Some(place) = freed.next() {
+            *place = slot;
+        }
+        let bytes = u64::from(flight.len);
+        if result != flight.len as i32 || !flight.ddir.is_data() {
+            reaped[odd] = (slot, result);
+            odd += 1;
+        } else if flight.issue == run.issue && flight.start == run.start && flight.ddir == run.ddir
+        {
+            run.n += 1;
+            run.bytes += bytes;
+        } else {
+            let next = Together {
+                ddir: flight.ddir,
+                start: flight.start,
+                issue: flight.issue,
+                n: 1,
+                bytes,
+            };
+            let over = std::mem::replace(&mut run, next);
+            if over.n > 0 {
+                count(over);
+            }
+        }
+    });
+    *free_n += n as usize;
+    if run.n > 0 {
+        count(run);
+    }
+    let mut exit = None;
+    for at in 0..odd {
+        let (slot, result) = queue.reaped[at];
+        let flight = queue.flights[slot as usize];
+        exit = exit.or(unusual(work, slot, &flight, result, end));
+    }
+    (n as usize, exit)
+}
+
+/// Accounts the first `n` reaped requests one by one.
 fn account<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
     queue: &mut Queue,
@@ -501,55 +560,34 @@ fn account<E: Engine, C: Clock, H: Hooks>(
     end: u64,
 ) -> Option<Exit> {
     let mut exit = None;
-    let mut at = 0;
     let each = H::STAMPED && queue.depth.stamps == Stamps::Each;
-    while at < n {
+    for at in 0..n {
         let (slot, result) = queue.reaped[at];
         let first = queue.flights[slot as usize];
         queue.release(slot);
-        at += 1;
         let end = if each { work.clock.now() } else { end };
-        if result != first.io.len as i32 || !first.io.ddir.is_data() {
-            exit = exit.or(unusual(work, &first, result, end));
+        if result != first.len as i32 || !first.ddir.is_data() {
+            exit = exit.or(unusual(work, slot, &first, result, end));
             continue;
         }
-        let mut run = 1;
-        let mut bytes = u64::from(first.io.len);
-        if !H::ACTIVE && !each {
-            while at < n {
-                let (slot, result) = queue.reaped[at];
-                let flight = &queue.flights[slot as usize];
-                let same = flight.issue == first.issue
-                    && flight.start == first.start
-                    && flight.io.ddir == first.io.ddir
-                    && result == flight.io.len as i32;
-                if !same {
-                    break;
-                }
-                run += 1;
-                bytes += u64::from(flight.io.len);
-                queue.release(slot);
-                at += 1;
-            }
-        }
-        work.live.count(first.io.ddir, run, bytes);
+        work.live.count(first.ddir, 1, u64::from(first.len));
         if H::STAMPED {
-            let classes = &mut work.stats.classes[first.io.ddir];
+            let classes = &mut work.stats.classes[first.ddir];
             classes
                 .clat
-                .add(work.clock.ns(end.wrapping_sub(first.issue)), run);
+                .add(work.clock.ns(end.wrapping_sub(first.issue)), 1);
             classes
                 .lat
-                .add(work.clock.ns(end.wrapping_sub(first.start)), run);
+                .add(work.clock.ns(end.wrapping_sub(first.start)), 1);
         }
         if H::ACTIVE {
             let done = Done {
-                io: first.io,
+                io: first.io(slot),
                 start: first.start,
                 issue: first.issue,
                 end,
             };
-            let buffer = &work.engine.slot_mut(slot)[..first.io.len as usize];
+            let buffer = &work.engine.slot_mut(slot)[..first.len as usize];
             if let Err(failure) = hooks.done(&done, buffer, work.clock) {
                 exit = exit.or(work.hook_failed(failure));
             }
@@ -564,11 +602,12 @@ fn account<E: Engine, C: Clock, H: Hooks>(
 #[inline(never)]
 fn unusual<E: Engine, C: Clock>(
     work: &mut Work<'_, E, C>,
+    slot: u32,
     flight: &Flight,
     result: i32,
     end: u64,
 ) -> Option<Exit> {
-    let io = &flight.io;
+    let io = &flight.io(slot);
     if result < 0 {
         return work.failed(io, -result);
     }

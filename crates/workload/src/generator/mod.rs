@@ -204,7 +204,8 @@ impl Requests {
             && !self.wide
             && spec.sequence_count == 1
             && used().all(|d| spec.percentage_random.0[d] == 100)
-            && used().all(|d| self.align[d] == block[d].min && self.files[0].last[d] > 0);
+            && used().all(|d| self.align[d] == block[d].min)
+            && used().all(|d| (1..=u64::from(u32::MAX)).contains(&self.files[0].last[d]));
         if !(plain && uniform) {
             return Loop::General;
         }

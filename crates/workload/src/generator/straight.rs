@@ -40,7 +40,13 @@ impl Requests {
         want: usize,
     ) -> usize {
         let only = self.only();
-        let (mut budget, want) = self.budget(want);
+        let (mut budget, mut want) = self.budget(want);
+        if !MIXED && !SIZED {
+            // All are of one size, so the bytes left are a number of requests.
+            let bytes = self.sizes[only.index()].min;
+            want = want.min(budget.div_ceil(bytes).min(want as u64) as usize);
+            budget = u64::MAX;
+        }
         // Opens the file in a new pass.
         if self
             .service
@@ -50,7 +56,7 @@ impl Requests {
             return 0;
         }
         let file = &mut self.files[0];
-        let scale = file.last.map(|blocks| blocks as f64 * TWO_POW_MINUS_32);
+        let scale = file.last.map(Scale::new);
         let (base, end, file_size) = (file.base, file.end(), file.size);
         let Taus::Narrow(rand) = &mut self.streams.offset else {
             unreachable!("this loop is chosen for narrow streams only")
@@ -64,7 +70,7 @@ impl Requests {
         } = self.progress;
         let mut made = 0;
         let mut used_up = false;
-        while made < want && budget > 0 {
+        while made < want.min(Batch::CAPACITY) && budget > 0 {
             let ddir = match MIXED {
                 true => [Ddir::Read, Ddir::Write][self.mix.next(&issues, &mut self.streams.mix)],
                 false => only,
@@ -97,14 +103,23 @@ impl Requests {
                 }
             }
             batch.offset[made] = offset;
-            batch.len[made] = len as u32;
-            batch.ddir[made] = ddir;
-            issues[d] += 1;
-            bytes[d] += len;
-            budget = budget.saturating_sub(len);
             made += 1;
+            if MIXED || SIZED {
+                batch.len[made - 1] = len as u32;
+                batch.ddir[made - 1] = ddir;
+                issues[d] += 1;
+                bytes[d] += len;
+                budget = budget.saturating_sub(len);
+            }
         }
         *rand = taus;
+        if !MIXED && !SIZED {
+            let (d, len) = (only.index(), self.sizes[only.index()].min);
+            batch.len[..made].fill(len as u32);
+            batch.ddir[..made].fill(only);
+            issues[d] += made as u64;
+            bytes[d] += made as u64 * len;
+        }
         if used_up {
             self.service.finish(file);
         }
@@ -159,18 +174,92 @@ impl Requests {
     }
 }
 
+/// A number of blocks to draw from, prepared for 32 random bits.
+#[derive(Clone, Copy)]
+struct Scale {
+    blocks: u64,
+    real: f64,
+}
+
+impl Scale {
+    fn new(blocks: u64) -> Self {
+        Scale {
+            blocks,
+            real: blocks as f64 * TWO_POW_MINUS_32,
+        }
+    }
+
+    /// A block as [`Taus::below`] gives it. fio multiplies in floating point; 64 bits of product
+    /// are rounded by at most 2^10 there, so the whole part can differ from that of the integer
+    /// product only just below the next whole number.
+    #[inline(always)]
+    fn below(self, random: u32) -> u64 {
+        let product = u64::from(random) * self.blocks;
+        if product as u32 >= u32::MAX - (1 << 10) {
+            return self.rounded(random);
+        }
+        product >> 32
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rounded(self, random: u32) -> u64 {
+        (f64::from(random) * self.real) as u64
+    }
+}
+
 /// A uniform block: the one drawn, or the next free one. `None` where all are taken, unless
 /// the map starts over.
 #[inline(always)]
-fn draw(taus: &mut Taus88, scale: f64, map: Option<&mut Map>, again: bool) -> Option<u64> {
-    let block = (f64::from(taus.draw()) * scale) as i64 as u64;
+fn draw(taus: &mut Taus88, scale: Scale, map: Option<&mut Map>, again: bool) -> Option<u64> {
+    let block = scale.below(taus.draw());
     let Some(map) = map.filter(|map| map.is_set(block)) else {
         return Some(block);
     };
     map.next_free(block).or_else(|| {
         again.then(|| {
             map.reset();
-            (f64::from(taus.draw()) * scale) as i64 as u64
+            scale.below(taus.draw())
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn same(blocks: u64, random: u32) {
+        let want = (f64::from(random) * (blocks as f64 * TWO_POW_MINUS_32)) as u64;
+        assert_eq!(
+            Scale::new(blocks).below(random),
+            want,
+            "{random} of {blocks}"
+        );
+    }
+
+    #[test]
+    fn products_just_below_a_whole_number_are_rounded_as_in_floating_point() {
+        // The inverse modulo 2^32 of an odd number of blocks finds the draws that end so.
+        for blocks in [
+            u64::from(u32::MAX),
+            4_000_000_001,
+            3_221_225_473,
+            2_147_483_649,
+        ] {
+            let inverse = (0..5).fold(1u32, |x, _| {
+                x.wrapping_mul(2u32.wrapping_sub((blocks as u32).wrapping_mul(x)))
+            });
+            for below in 1..3000u32 {
+                same(blocks, 0u32.wrapping_sub(below).wrapping_mul(inverse));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn below_is_fios_product(blocks in 1..=u64::from(u32::MAX), random: u32) {
+            same(blocks, random);
+        }
+    }
 }
