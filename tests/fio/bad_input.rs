@@ -113,6 +113,13 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn a_file_that_cannot_grow_is_named() {
+    let scratch = Scratch::new("bad");
+    let words = "--name=x --filename=/proc/version --size=64k --rw=write";
+    refused(scratch.path(), words, &["/proc/version"]);
+}
+
+#[test]
 fn a_directory_is_no_target() {
     let scratch = Scratch::new("bad");
     std::fs::create_dir(scratch.path().join("folder")).expect("scratch");
@@ -160,6 +167,8 @@ fn job_files_are_named_with_line() {
     refused(dir, "circle.fio", &["circle.fio"]);
     scratch.file("binary.fio", [0xff, 0xfe, 0, 1, 2, b'\n']);
     refused(dir, "binary.fio", &["binary.fio"]);
+    // Opens, and cannot be read at its start.
+    refused(dir, "/proc/self/mem", &["/proc/self/mem"]);
 }
 
 #[test]

@@ -123,10 +123,22 @@ fn the_progress_line_comes_when_asked_and_only_then() {
         .ok()
         .stdout;
     assert!(asked.contains("Jobs: 1 (f=1)"), "{asked}");
+    // The report's empty line ends the status line; there is no second one.
+    let (line, report) = asked.rsplit_once('\r').expect("a status line");
+    assert!(report.starts_with("\nx: (groupid=0"), "{asked}");
+    assert!(!line.contains("Jobs: 0"), "{asked}");
     for quiet in ["--eta=auto", "--eta=never"] {
         let text = fio(words).arg(quiet).in_dir(scratch.path()).ok().stdout;
         assert!(!text.contains("Jobs: 1"), "{quiet}: {text}");
     }
+}
+
+#[test]
+fn the_progress_line_shows_the_limits_of_what_is_done() {
+    let words = "--name=x --ioengine=null --size=1g --rw=read --time_based --runtime=1200ms \
+                 --rate=20m --eta=always";
+    let text = fio(words).ok().stdout;
+    assert!(text.contains("Jobs: 1 (f=1), 0B/s-20.0MiB/s"), "{text}");
 }
 
 #[test]

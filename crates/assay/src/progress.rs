@@ -1,6 +1,5 @@
 //! The state of a running crew as the status line needs it.
 
-use plan::model::Worker;
 use render::{Eta, JobProgress, Progress, RateLimits, run_eta};
 use run::{Phase, View, WorkerView};
 use units::{Ddir, PerDdir};
@@ -46,7 +45,7 @@ impl Meter {
                 .workers
                 .iter()
                 .filter(running)
-                .map(|w| open_files(w.plan))
+                .map(|w| w.plan.targets.len() as u32)
                 .sum(),
             limits: limits(view),
             bytes_per_s: self.rate_bytes,
@@ -88,14 +87,6 @@ fn is_running(phase: Phase) -> bool {
     )
 }
 
-fn open_files(worker: &Worker) -> u32 {
-    worker
-        .targets
-        .iter()
-        .filter(|t| t.kind != plan::TargetKind::None)
-        .count() as u32
-}
-
 /// The state letter of a worker.
 fn letter(worker: &WorkerView<'_>) -> char {
     let direction = worker.plan.requests.direction;
@@ -130,7 +121,7 @@ fn limits(view: &View<'_>) -> RateLimits {
     let mut limits = RateLimits::default();
     for worker in view.workers.iter().filter(|w| is_running(w.phase)) {
         let pace = &worker.plan.pace;
-        for ddir in Ddir::DATA {
+        for ddir in Ddir::DATA.into_iter().filter(|d| worker.plan.uses(*d)) {
             limits.min_bytes_per_s += pace.rate_min[ddir].unwrap_or(0);
             limits.max_bytes_per_s += pace.rate[ddir].unwrap_or(0);
             limits.min_iops += pace.rate_iops_min[ddir].unwrap_or(0);

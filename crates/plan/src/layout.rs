@@ -248,7 +248,8 @@ pub fn check_space(layouts: &[Layout]) -> Result<(), LayoutError> {
                 path: path.to_owned(),
             });
         }
-        if needed > space.available_bytes {
+        // A file system without a size, such as /proc, tells nothing about room.
+        if needed > space.available_bytes && space.total_bytes > 0 {
             let available = space.available_bytes;
             return Err(LayoutError::NoSpace {
                 path: path.to_owned(),

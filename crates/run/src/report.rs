@@ -100,7 +100,9 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
     let odd = &stats.odd[ddir];
     let mut runtime_ns = 0;
     if ios > 0 {
-        if worker.uses(ddir) {
+        // Reads of `verify_backlog` come between the writes.
+        let between = |v: &plan::model::Verify| ddir == Ddir::Read && v.backlog > 0;
+        if worker.uses(ddir) || worker.verify.as_ref().is_some_and(between) {
             runtime_ns += account.io_ns;
         }
         if ddir == Ddir::Read {

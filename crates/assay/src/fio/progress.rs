@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use plan::model::Worker;
 use render::StatusLine;
 use result::{Failure, Run};
-use run::{Observer, View};
+use run::{Observer, Phase, View};
 use spec::{Format, Switches};
 use std::io::Write;
 
@@ -43,18 +43,22 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// Ends the status line.
+    /// Ends the status line, unless the report does that with its empty line.
     pub fn finish(&mut self) {
-        if self.shown {
+        let report_follows = matches!(self.sink, Sink::Stdout) && !self.document();
+        if self.shown && !report_follows {
             self.put("\n");
         }
     }
 
+    /// Standard output holds a document that the status line must not disturb.
+    fn document(&self) -> bool {
+        matches!(self.sink, Sink::Stdout) && self.switches.formats != [Format::Normal]
+    }
+
     fn put(&self, text: &str) {
-        let document =
-            matches!(self.sink, Sink::Stdout) && self.switches.formats != [Format::Normal];
         // A terminal that is gone takes no status line; the run goes on.
-        let _ = if document {
+        let _ = if self.document() {
             std::io::stderr().write_all(text.as_bytes())
         } else {
             let mut out = std::io::stdout().lock();
@@ -65,7 +69,9 @@ impl<'a> Show<'a> {
 
 impl Observer for Show<'_> {
     fn status(&mut self, view: &View<'_>) {
-        if !self.status {
+        // The last line that fio shows is one of a run that goes on.
+        let over = view.workers.iter().all(|w| w.phase == Phase::Done);
+        if !self.status || over {
             return;
         }
         let line = render::status(&self.meter.progress(view));
