@@ -127,8 +127,15 @@ fn the_progress_line_comes_when_asked_and_only_then() {
     let (line, report) = asked.rsplit_once('\r').expect("a status line");
     assert!(report.starts_with("\nx: (groupid=0"), "{asked}");
     assert!(!line.contains("Jobs: 0"), "{asked}");
-    for quiet in ["--eta=auto", "--eta=never"] {
-        let text = fio(words).arg(quiet).in_dir(scratch.path()).ok().stdout;
+    for quiet in [
+        "--eta=auto",
+        "--eta=never",
+        "--eta=always --output-format=json",
+    ] {
+        let text = fio(&format!("{words} {quiet}"))
+            .in_dir(scratch.path())
+            .ok()
+            .stdout;
         assert!(!text.contains("Jobs: 1"), "{quiet}: {text}");
     }
 }

@@ -1,7 +1,8 @@
-//! The chores of the project: `cargo xtask test`, `cargo xtask bench`, `cargo xtask tidy`.
+//! The chores of the project: `cargo xtask test`, `bench`, `docs`, `tidy`.
 #![forbid(unsafe_code)]
 
 mod bench;
+mod docs;
 mod packages;
 mod shell;
 mod test;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask test            what must pass: format, lints, tidy, bench --quick, every test
 cargo xtask tidy            the project's own rules about its files
+cargo xtask docs            writes docs/compatibility.md from the option tables
 cargo xtask bench [--quick] [--rounds N] [ROW..]
                             Assay and fio in turn on the same work; a table and target/bench.json";
 
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.first().map(String::as_str) {
         Some("test") if words.len() == 1 => test::all(),
+        Some("docs") if words.len() == 1 => docs::write(),
         Some("tidy") if words.len() == 1 => tidy::check(),
         Some("bench") => {
             bench::Options::parse(&words[1..]).and_then(|options| bench::run(&options))

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{bench, packages, shell, tidy};
+use crate::{bench, docs, packages, shell, tidy};
 
 /// Runs every check; the tests run last so that their summary ends the output.
 ///
@@ -15,6 +15,7 @@ pub fn all() -> Result<()> {
     packages::ensure(&packages::FOR_TESTS)?;
     shell::run(&["cargo", "fmt", "--all", "--check"])?;
     tidy::check()?;
+    docs::check()?;
     shell::run(&[
         "cargo",
         "clippy",

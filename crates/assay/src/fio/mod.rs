@@ -217,15 +217,14 @@ impl Personality<'_> {
     }
 
     fn intervals(&self) -> Intervals {
-        let terminal = self.sink.is_terminal()
-            || (matches!(self.sink, Sink::File(_)) && std::io::stdout().is_terminal());
-        let only_normal =
-            self.switches.formats == [Format::Normal] || matches!(self.sink, Sink::File(_));
-        let shown = match self.switches.eta {
-            Eta::Always => true,
-            Eta::Never => false,
-            Eta::Auto => terminal && only_normal,
-        };
+        // A document is alone on its stream, whatever was asked for; so it is in fio.
+        let room = self.normal() || matches!(self.sink, Sink::File(_));
+        let shown = room
+            && match self.switches.eta {
+                Eta::Always => true,
+                Eta::Never => false,
+                Eta::Auto => std::io::stdout().is_terminal(),
+            };
         Intervals {
             status_ns: shown.then(|| self.switches.eta_interval.ns()),
             report_ns: self.switches.status_interval.map(|every| every.ns()),

@@ -23,7 +23,7 @@ pub struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    /// Shows on `sink`; the status line goes to standard output unless that holds a document.
+    /// Shows on `sink`; the status line goes to standard output, wherever the report goes.
     pub fn new(
         switches: &'a Switches,
         sink: &'a mut Sink,
@@ -45,25 +45,17 @@ impl<'a> Show<'a> {
 
     /// Ends the status line, unless the report does that with its empty line.
     pub fn finish(&mut self) {
-        let report_follows = matches!(self.sink, Sink::Stdout) && !self.document();
+        let report_follows =
+            matches!(self.sink, Sink::Stdout) && self.switches.formats == [Format::Normal];
         if self.shown && !report_follows {
             self.put("\n");
         }
     }
 
-    /// Standard output holds a document that the status line must not disturb.
-    fn document(&self) -> bool {
-        matches!(self.sink, Sink::Stdout) && self.switches.formats != [Format::Normal]
-    }
-
     fn put(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
         // A terminal that is gone takes no status line; the run goes on.
-        let _ = if self.document() {
-            std::io::stderr().write_all(text.as_bytes())
-        } else {
-            let mut out = std::io::stdout().lock();
-            out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        };
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 

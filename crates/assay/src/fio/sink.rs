@@ -1,7 +1,7 @@
 //! Where the personality writes: standard output or the `--output` file.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// The report stream. Errors of a closed pipe end the output silently, like other Unix tools.
@@ -35,10 +35,5 @@ impl Sink {
         {
             eprintln!("assay: cannot write the report: {error}");
         }
-    }
-
-    /// Can a status line be shown here?
-    pub fn is_terminal(&self) -> bool {
-        matches!(self, Sink::Stdout) && io::stdout().is_terminal()
     }
 }
