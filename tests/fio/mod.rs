@@ -3,6 +3,7 @@
 mod bad_input;
 mod command_line;
 mod devices;
+mod engines;
 mod information;
 mod job_files;
 mod output;

@@ -1,6 +1,6 @@
 //! The installed fio and this one, given the same words, must say the same.
 
-mod compare;
+pub mod compare;
 mod errors;
 mod invocations;
 mod logs;

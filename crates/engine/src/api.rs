@@ -117,8 +117,8 @@ pub struct Caps {
     /// Opens no target before the run, but works on their names. Each is operated on once; only
     /// that is timed.
     pub by_name: Option<ByName>,
-    /// The by-name operation changes what it names.
-    pub alters_names: bool,
+    /// Changes its targets even where the job only reads.
+    pub alters: bool,
     /// Its requests are no I/O: they count and take time, but move nothing, and only time ends
     /// the job.
     pub no_io: bool,
@@ -144,7 +144,7 @@ impl Caps {
         diskless: false,
         fake: false,
         by_name: None,
-        alters_names: false,
+        alters: false,
         no_io: false,
         bits: false,
         trims: false,

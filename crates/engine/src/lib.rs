@@ -5,18 +5,25 @@
 
 pub mod api;
 pub mod direct;
+pub mod directories;
+pub mod falloc;
 pub mod fault;
+pub mod files;
+pub mod ftruncate;
 pub mod inline;
 pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
+pub mod names;
 pub mod nop;
 pub mod null;
+pub mod page_fault;
 pub mod posixaio;
 pub mod psync;
 pub mod pvsync;
 pub mod pvsync2;
 pub mod registry;
+pub mod splice;
 pub mod sync;
 pub mod vsync;
 

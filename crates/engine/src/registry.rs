@@ -13,7 +13,7 @@ pub trait Visitor {
 }
 
 macro_rules! engines {
-    ($($kind:ident => $engine:path),* $(,)?) => {
+    ($($kind:ident => $engine:ty),* $(,)?) => {
         /// An engine that is built in.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum EngineKind { $(
@@ -48,6 +48,16 @@ engines! {
     Null => crate::null::Null,
     Posixaio => crate::posixaio::Posixaio,
     Nop => crate::nop::Nop,
+    Filecreate => crate::names::Names<crate::files::Filecreate>,
+    Filestat => crate::names::Names<crate::files::Filestat>,
+    Filedelete => crate::names::Names<crate::files::Filedelete>,
+    Dircreate => crate::names::Names<crate::directories::Dircreate>,
+    Dirstat => crate::names::Names<crate::directories::Dirstat>,
+    Falloc => crate::falloc::Falloc,
+    Ftruncate => crate::ftruncate::Ftruncate,
+    Splice => crate::splice::Splice,
+    PageFault => crate::page_fault::PageFault,
+    Dirdelete => crate::names::Names<crate::directories::Dirdelete>,
 }
 
 const fn table<E: Engine>() -> EngineTable {
@@ -91,16 +101,6 @@ const ABSENT: &[EngineTable] = &[
     later("exec", "Runs a program beside the other jobs"),
     later("net", "Sends and receives over a socket"),
     later("netsplice", "As net, with splice"),
-    later("splice", "Moves data with splice and vmsplice"),
-    later("filecreate", "Creates files"),
-    later("filestat", "Looks files up"),
-    later("filedelete", "Deletes files"),
-    later("dircreate", "Creates directories"),
-    later("dirstat", "Looks directories up"),
-    later("dirdelete", "Deletes directories"),
-    later("falloc", "Allocates and punches holes"),
-    later("ftruncate", "Changes file sizes"),
-    later("page_fault", "Touches anonymous memory"),
     later("e4defrag", "Defragments ext4 files"),
     later("sg", "SCSI generic commands"),
     later("mtd", "Raw flash"),

@@ -134,6 +134,10 @@ impl Build<'_> {
             Ok(notes) => self.plan.notes.extend(notes),
             Err(error) => faults.push(Fault::option("ioengine", error.to_string())),
         }
+        if self.spec.switches.readonly && job.caps.alters {
+            let text = format!("ioengine={}: forbidden by --readonly", kind.name());
+            faults.push(Fault::option("ioengine", text));
+        }
         if let Some(name) = &options.process.wait_for {
             let of = self.spec.jobs.iter().take(index as usize);
             if of.filter(|job| job.name == *name).count() > 1 {

@@ -92,9 +92,9 @@ impl<'a> Job<'a> {
         job
     }
 
-    /// True when the job writes or trims.
+    /// True when the job writes, trims, or changes its targets in another way.
     pub fn modifies(&self) -> bool {
-        self.options.io.rw.mode.writes() || self.options.io.rw.mode.trims()
+        self.caps.alters || self.options.io.rw.mode.writes() || self.options.io.rw.mode.trims()
     }
 
     /// True when requests of this direction may occur, read-back of written blocks included.
@@ -180,6 +180,12 @@ impl<'a> Job<'a> {
         if options.target.fill_device && options.io.rw.mode.is_random() {
             let text = format!("fill_device=1 fills in order, rw={} is random", self.rw());
             faults.push(Fault::option("fill_device", text));
+        }
+        let verifies = options.verify.verify != VerifyKind::None;
+        let no_data = self.caps.no_io || self.caps.by_name.is_some();
+        if verifies && (no_data || (self.caps.fake && !self.caps.diskless)) {
+            let text = format!("verify=: ioengine={} writes no data", self.kind.name());
+            faults.push(Fault::option("verify", text));
         }
         if options.io.rw.mode.trims() && !self.caps.trims {
             let text = format!(

@@ -8,6 +8,7 @@ use crate::job::Job;
 use crate::layout::{Make, NewFile};
 use crate::model::{Target, TargetKind};
 use crate::regions::{Found, Regions};
+use engine::ByName;
 use host::Facts;
 use spec::kinds::Fallocate;
 use std::collections::HashMap;
@@ -45,6 +46,15 @@ impl<'f> Book<'f> {
 
     /// What is at `name` when the worker's turn comes.
     pub fn found(&mut self, job: &Job<'_>, name: &str) -> Result<Found, Fault> {
+        if let Some(expected @ (ByName::NewFiles | ByName::Directories)) = job.caps.by_name {
+            check_name(job, name, expected)?;
+            // As in fio: a block for each.
+            return Ok(Found {
+                path: name.to_owned(),
+                kind: TargetKind::File,
+                size_bytes: Some(job.min_bs),
+            });
+        }
         if job.caps.diskless {
             let path = name.to_owned();
             return Ok(Found {
@@ -52,6 +62,9 @@ impl<'f> Book<'f> {
                 kind: TargetKind::None,
                 size_bytes: None,
             });
+        }
+        if let Some(expected) = job.caps.by_name {
+            check_name(job, name, expected)?;
         }
         let facts = self.facts;
         let known = self.look(name)?;
@@ -110,7 +123,12 @@ impl<'f> Book<'f> {
                 created: false,
                 permit: None,
             };
-            if !job.caps.diskless {
+            if job.caps.by_name.is_some() && job.caps.diskless {
+                target.kind = TargetKind::File;
+                let allowed = job.options.target.allow_mounted_write;
+                guard::permit(self.facts, &target.path, allowed)?;
+                files.extend(directory_above(&target.path));
+            } else if !job.caps.diskless {
                 let facts = self.facts;
                 let known = self.look(name)?;
                 target.path = Arc::clone(&known.path);
@@ -121,7 +139,7 @@ impl<'f> Book<'f> {
                     let permit = known.permit(facts, job)?;
                     target.permit = job.modifies().then_some(permit);
                 }
-                if job.options.io.direct {
+                if job.options.io.direct && job.caps.by_name.is_none() {
                     known.check_direct(facts, job, region.offset_bytes)?;
                 }
                 if let Some(file) = file {
@@ -295,6 +313,36 @@ fn refuse(path: &Path, reason: impl Into<String>) -> Fault {
         path: path.to_owned(),
         reason: reason.into(),
     }
+}
+
+/// Engines that work on names take files, or directories, and nothing else.
+fn check_name(job: &Job<'_>, name: &str, expected: ByName) -> Result<(), Fault> {
+    let path = Path::new(name);
+    let directories = expected == ByName::Directories;
+    let other = |meta: std::fs::Metadata| {
+        if directories {
+            !meta.is_dir()
+        } else {
+            !meta.is_file()
+        }
+    };
+    if name == "-" || std::fs::metadata(path).is_ok_and(other) {
+        let what = if directories { "directories" } else { "files" };
+        let reason = format!("ioengine={} takes {what} only", job.kind.name());
+        return Err(refuse(path, reason));
+    }
+    Ok(())
+}
+
+/// What must be laid out so that `path` can be created: nothing but its directory.
+fn directory_above(path: &Arc<PathBuf>) -> Option<NewFile> {
+    let missing = path.parent().map(or_here).is_some_and(|dir| !dir.exists());
+    missing.then(|| NewFile {
+        path: Arc::clone(path),
+        from_bytes: 0,
+        to_bytes: 0,
+        how: Make::Directory,
+    })
 }
 
 fn look(facts: &Facts, name: &str) -> Result<(Found, bool), Fault> {

@@ -2,7 +2,7 @@
 
 use engine::Io;
 use result::Failure;
-use sys::file::File;
+use std::path::Path;
 
 /// errno of data that is not what was written.
 pub const EILSEQ: i32 = 84;
@@ -21,12 +21,8 @@ pub fn errno_text(errno: i32) -> String {
 }
 
 /// A request that failed.
-pub fn io_error(files: &[File], io: &Io, errno: i32) -> Failure {
-    let file = files.get(usize::from(io.file));
-    let name = file.map_or_else(
-        || "(no file)".into(),
-        |file| file.path().display().to_string(),
-    );
+pub fn io_error(path: Option<&Path>, io: &Io, errno: i32) -> Failure {
+    let name = path.map_or_else(|| "(no file)".into(), |path| path.display().to_string());
     let message = format!(
         "io_u error on file {name}: {}: {} offset={}, buflen={}",
         errno_text(errno),

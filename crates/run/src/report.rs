@@ -2,7 +2,8 @@
 
 use crate::sampler::Sampled;
 use crate::stats::Stats;
-use measure::{BatchMap, DepthMap, Latency};
+use engine::Caps;
+use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::Worker;
 use result::{Direction, Job, LatencyTarget, Usage};
 use units::{Ddir, PerDdir};
@@ -42,8 +43,9 @@ fn ms_up(ns: u64) -> u64 {
 /// The job entry of the document.
 pub fn job(account: &Account<'_>) -> Job {
     let Account { worker, stats, .. } = account;
-    let sync = worker.engine.kind.caps().sync_at(worker.depth.iodepth);
-    let dirs = PerDdir::from_fn(|ddir| direction(account, ddir, sync));
+    let caps = worker.engine.kind.caps();
+    let sync = caps.sync_at(worker.depth.iodepth);
+    let dirs = PerDdir::from_fn(|ddir| direction(account, ddir, caps));
     let (depth, submit, complete) = maps(stats, &dirs, worker);
     let mut reporting = worker.reporting.clone();
     reporting.has_slat &= !sync;
@@ -69,7 +71,12 @@ pub fn job(account: &Account<'_>) -> Job {
         depth,
         submit,
         complete,
-        coarse: stats.coarse(&worker.measured),
+        // As in fio, operations on names have completion latencies and nothing else.
+        coarse: if caps.by_name.is_some() {
+            Coarse::default()
+        } else {
+            stats.coarse(&worker.measured)
+        },
         target: LatencyTarget {
             depth: stats.latency_depth.unwrap_or(worker.target.depth),
             ..worker.target
@@ -78,7 +85,8 @@ pub fn job(account: &Account<'_>) -> Job {
     }
 }
 
-fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
+fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
+    let sync = caps.sync_at(account.worker.depth.iodepth);
     let Account { worker, stats, .. } = account;
     let measured = &worker.measured;
     let classes = &stats.classes[ddir];
@@ -90,7 +98,9 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
         }
     };
     let clat = kept(measured.clat, &classes.clat);
-    let lat = if sync {
+    let lat = if caps.by_name.is_some() {
+        Latency::default()
+    } else if sync {
         sync_lat(worker, &classes.clat)
     } else {
         classes.lat.clone()
@@ -99,7 +109,8 @@ fn direction(account: &Account<'_>, ddir: Ddir, sync: bool) -> Direction {
     let bytes = account.bytes[ddir] - stats.base_bytes[ddir];
     let odd = &stats.odd[ddir];
     let mut runtime_ns = 0;
-    if ios > 0 {
+    // What moves nothing has no rates either.
+    if ios > 0 && !caps.no_io {
         // Reads of `verify_backlog` come between the writes.
         let between = |v: &plan::model::Verify| ddir == Ddir::Read && v.backlog > 0;
         if worker.uses(ddir) || worker.verify.as_ref().is_some_and(between) {

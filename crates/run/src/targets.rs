@@ -2,6 +2,7 @@
 
 use crate::failure::step;
 use crate::worker::open_failure;
+use engine::ByName;
 use plan::model::{Memory, Target, TargetKind, Worker};
 use result::Failure;
 use sys::file::{File, Hint};
@@ -10,11 +11,8 @@ use units::Ddir;
 
 /// Opens all targets and prepares the page cache as the job asks.
 pub fn open(worker: &Worker) -> Result<Vec<File>, Failure> {
-    if worker
-        .targets
-        .iter()
-        .all(|target| target.kind == TargetKind::None)
-    {
+    let nothing = |target: &Target| target.kind == TargetKind::None;
+    if worker.engine.kind.caps().by_name.is_some() || worker.targets.iter().all(nothing) {
         return Ok(Vec::new());
     }
     sys::process::raise_open_files();
@@ -154,8 +152,14 @@ pub fn close(worker: &Worker) -> Result<(), Failure> {
 
 /// Deletes the files of a worker; another clone may have been first.
 pub fn unlink(worker: &Worker) -> Result<(), Failure> {
+    let directories = worker.engine.kind.caps().by_name == Some(ByName::Directories);
     for target in worker.targets.iter().filter(|t| t.kind == TargetKind::File) {
-        match std::fs::remove_file(&*target.path) {
+        let removed = if directories {
+            std::fs::remove_dir(&*target.path)
+        } else {
+            std::fs::remove_file(&*target.path)
+        };
+        match removed {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                 return Err(step(format!("unlink {}", target.path.display()), &e));
             }

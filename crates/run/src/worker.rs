@@ -346,7 +346,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     } else {
         worker.depth.iodepth
     };
-    let verification = Verification::new(worker, depth, E::CAPS.diskless);
+    let verification = Verification::new(worker, depth, E::CAPS.fake);
     let fill = match &verification {
         Some(verification) => verification.with_backlog(fill),
         None => fill,

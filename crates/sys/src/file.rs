@@ -245,8 +245,7 @@ impl File {
     /// Discards a range: `BLKDISCARD` on a device, a punched hole in a file.
     pub fn trim(&self, offset: u64, len: u64) -> io::Result<()> {
         if self.kind != Kind::Block {
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            return Ok(rustix::fs::fallocate(&self.fd, flags, offset, len)?);
+            return self.punch_hole(offset, len);
         }
         let range = [offset, len];
         // SAFETY: BLKDISCARD reads two u64.
@@ -256,6 +255,12 @@ impl File {
         } else {
             Ok(())
         }
+    }
+
+    /// Punches a hole with `fallocate`; a device's range reads as zeroes afterwards.
+    pub fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        Ok(rustix::fs::fallocate(&self.fd, flags, offset, len)?)
     }
 
     /// Tells the kernel what to expect of a range (`len` 0: to the end).

@@ -1,7 +1,7 @@
-//! A file mapped into memory, copied to and from.
+//! A file mapped into memory, or new memory, copied to and from.
 //!
-//! Invariant: a [`Mapping`] owns `base .. base + len`, a shared mapping of a file that was at
-//! least `len` bytes long when it was mapped. No reference to the mapped bytes is ever made, since
+//! Invariant: a [`Mapping`] owns `base .. base + len`, private new memory or a shared mapping of
+//! a file that was at least `len` bytes long when it was mapped. No reference to the mapped bytes is ever made, since
 //! other processes may change them; data is copied through raw pointers within checked bounds. If
 //! somebody shortens the file meanwhile, touching the lost part raises `SIGBUS`, which ends the
 //! process but is not undefined behaviour.
@@ -64,6 +64,26 @@ impl Mapping {
             mapping.advise(0, len, Advice::LinuxHugepage)?;
         }
         Ok(mapping)
+    }
+
+    /// Maps `bytes` of new memory that reads as zeroes; its pages come with the first touch.
+    /// `EINVAL` for no bytes.
+    pub fn anonymous(bytes: u64) -> io::Result<Mapping> {
+        let invalid = || io::Error::from(rustix::io::Errno::INVAL);
+        let len = usize::try_from(bytes).map_err(|_| invalid())?;
+        if len == 0 || isize::try_from(len).is_err() {
+            return Err(invalid());
+        }
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let at =
+            unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, protection, flags)? };
+        Ok(Mapping {
+            base: NonNull::new(at.cast()).expect("the kernel never maps page zero unasked"),
+            len,
+            writable: true,
+        })
     }
 
     /// Bytes mapped.

@@ -273,7 +273,7 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         if survives && !self.errors.dump {
             return None;
         }
-        let mut failure = crate::failure::io_error(self.engine.files(), io, errno);
+        let mut failure = crate::failure::io_error(self.engine.path(io.file), io, errno);
         if errno == EINVAL
             && self.direct
             && let Some(file) = self.engine.files().get(usize::from(io.file))

@@ -342,7 +342,7 @@ fn submit<E: Engine, C: Clock, H: Hooks>(
             let errno = error.raw_os_error().unwrap_or(EIO);
             let slot = queue.staged[0];
             let io = queue.flights[slot as usize].io(slot);
-            let failure = crate::failure::io_error(work.engine.files(), &io, errno);
+            let failure = crate::failure::io_error(work.engine.path(io.file), &io, errno);
             work.stats.failure.get_or_insert(failure);
             0
         }
