@@ -154,6 +154,91 @@ fn what_a_job_may_not_touch_is_left_alone() {
     assert_eq!(listing(dir).len(), 1);
 }
 
+/// Both tools' reports on a job that moves nothing and ends by time.
+fn compare_busy(dir: &Path, words: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for format in ["normal", "json"] {
+        let [peer, here] = [Tool::Peer, Tool::Assay].map(|tool| {
+            let command = fio(&format!("--name=s --output-format={format} {words}"));
+            let mut outcome = command.in_dir(dir).with(tool).run();
+            if format == "json"
+                && let Some(at) = outcome.stdout.find("{\n")
+            {
+                // fio's remarks stand before the document.
+                outcome.stdout.drain(..at);
+                let read = &outcome.job()["read"];
+                assert_eq!(
+                    (&read["io_bytes"], &read["runtime"]),
+                    (&0.into(), &0.into())
+                );
+                assert_eq!(read["total_ios"], read["clat_ns"]["N"]);
+            }
+            outcome
+        });
+        found.extend(differences(&peer, &here, Fixed::Form));
+    }
+    found
+        .into_iter()
+        .map(|text| format!("{words}: {text}"))
+        .collect()
+}
+
+#[test]
+fn cpus_and_programs_are_kept_busy_as_fio_does() {
+    if !have_peer("cpuio and exec") {
+        return;
+    }
+    let scratch = Scratch::new("engines");
+    let dir = scratch.path();
+    let mut found = Vec::new();
+    for words in [
+        "--ioengine=cpuio --cpuload=50 --cpuchunks=10000 --runtime=300ms",
+        "--ioengine=cpuio --cpuload=300 --cpuchunks=1000 --cpumode=qsort --runtime=300ms",
+        "--ioengine=exec --program=echo --arguments=%n --runtime=1 --grace_time=0",
+    ] {
+        found.extend(compare_busy(dir, words));
+    }
+    assert_none(&found, "cpuio and exec");
+}
+
+#[test]
+fn a_job_that_burns_time_ends_with_those_that_do_io() {
+    let scratch = Scratch::new("engines");
+    let words = "--output-format=json --name=burn --ioengine=cpuio --cpuload=50 --cpuchunks=1000 \
+                 --exit_on_io_done=1 --name=io --ioengine=null --size=1m --rate=4m";
+    let document = fio(words).in_dir(scratch.path()).ok().json();
+    let jobs = document["jobs"].as_array().expect("jobs");
+    assert_eq!(jobs[1]["read"]["io_bytes"], 1 << 20);
+    assert!(jobs[0]["read"]["total_ios"].as_u64() > Some(10));
+}
+
+#[test]
+fn programs_run_beside_the_jobs() {
+    let scratch = Scratch::new("engines");
+    let dir = scratch.path();
+    let words = "--output-format=json --name=e --ioengine=exec --program=echo";
+    // Without a runtime the job ends with the program.
+    fio(words).arg("--arguments=%n for  %r s").in_dir(dir).ok();
+    let output = std::fs::read_to_string(dir.join("e.stdout")).expect("its output");
+    assert_eq!(output, "e for 0 s\n");
+    let errors = std::fs::read(dir.join("e.stderr")).expect("its output");
+    assert!(errors.is_empty());
+    let words = "--name=e --ioengine=exec --program=/no/such/program";
+    fio(words)
+        .in_dir(dir)
+        .fails()
+        .explains(&["/no/such/program", "No such file"]);
+    for (words, reason) in [
+        ("cpuio", "cpuload= must"),
+        ("exec", "program= must"),
+        ("cpuio --cpuload=9 --thinktime=1ms", "thinktime="),
+        ("cpuio --cpuload=9 --number_ios=1", "number_ios="),
+    ] {
+        let command = format!("--name=s --ioengine={words}");
+        fio(&command).in_dir(dir).fails().explains(&[reason]);
+    }
+}
+
 #[test]
 fn anonymous_memory_keeps_what_is_verified() {
     let scratch = Scratch::new("engines");

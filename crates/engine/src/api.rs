@@ -337,6 +337,11 @@ pub trait Engine: Sized {
         self.files().get(usize::from(file)).map(File::path)
     }
 
+    /// What the normal report says about a job before it starts.
+    fn opening(_options: &Self::Options, _job: &Job<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Messages that were lost before they could be read.
     fn dropped(&self) -> u64 {
         0

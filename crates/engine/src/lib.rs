@@ -4,8 +4,10 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod cpuio;
 pub mod direct;
 pub mod directories;
+pub mod exec;
 pub mod falloc;
 pub mod fault;
 pub mod files;

@@ -1,6 +1,6 @@
 //! The list of engines. A new engine is one file and one line here.
 
-use crate::api::{Caps, Engine};
+use crate::api::{Caps, Engine, Job};
 use option::{EngineTable, OptionSet, State, ValueError};
 use units::KbBase;
 
@@ -48,6 +48,8 @@ engines! {
     Null => crate::null::Null,
     Posixaio => crate::posixaio::Posixaio,
     Nop => crate::nop::Nop,
+    Cpuio => crate::cpuio::Cpuio,
+    Exec => crate::exec::Exec,
     Filecreate => crate::names::Names<crate::files::Filecreate>,
     Filestat => crate::names::Names<crate::files::Filestat>,
     Filedelete => crate::names::Names<crate::files::Filedelete>,
@@ -97,8 +99,6 @@ const PLATFORM: &str = "belongs to another operating system";
 /// fio's engines that are not built in.
 const ABSENT: &[EngineTable] = &[
     later("io_uring_cmd", "NVMe commands through io_uring"),
-    later("cpuio", "Burns CPU time instead of doing I/O"),
-    later("exec", "Runs a program beside the other jobs"),
     later("net", "Sends and receives over a socket"),
     later("netsplice", "As net, with splice"),
     later("e4defrag", "Defragments ext4 files"),
@@ -293,6 +293,24 @@ pub fn check_options(
         }
     }
     dispatch(kind, Check(pairs, kb_base))
+}
+
+/// What the normal report says about a job before it starts; nothing if its options are wrong.
+pub fn opening(
+    kind: EngineKind,
+    pairs: &[(&str, Option<&str>)],
+    kb_base: KbBase,
+    job: &Job<'_>,
+) -> Vec<String> {
+    struct Tell<'a>(&'a [(&'a str, Option<&'a str>)], KbBase, &'a Job<'a>);
+    impl Visitor for Tell<'_> {
+        type Out = Vec<String>;
+        fn visit<E: Engine>(self) -> Vec<String> {
+            let options = options_from::<E>(self.0, self.1);
+            options.map_or_else(|_| Vec::new(), |(options, _)| E::opening(&options, self.2))
+        }
+    }
+    dispatch(kind, Tell(pairs, kb_base, job))
 }
 
 #[cfg(test)]

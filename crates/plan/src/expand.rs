@@ -224,7 +224,7 @@ impl Build<'_> {
             stage: self.stage,
             wait_for: said.options.process.wait_for.clone(),
             threaded: said.options.process.thread,
-            display: display(job),
+            display: display(parent, clone),
             options: said.given.clone(),
             reporting: record::reporting(job),
             engine: parent.engine.clone(),
@@ -331,13 +331,26 @@ fn own_seed(seed: Seed, number: u32) -> u64 {
     Taus::new(seed ^ (u64::from(number) << 32), true).draw()
 }
 
-fn display(job: &Job<'_>) -> Description {
+fn display(parent: &Parent<'_>, clone: u32) -> Description {
+    let job = &parent.job;
+    let facts = engine::Job {
+        name: job.name,
+        clone,
+        runtime_ns: job.options.extent.runtime.ns(),
+        ..engine::Job::default()
+    };
+    let pairs = parent.engine.options.iter();
+    let pairs: Vec<_> = pairs
+        .map(|(name, value)| (name.as_str(), value.as_deref()))
+        .collect();
+    let kb_base = job.options.identity.kb_base;
     Description {
         rw: job.rw(),
         block: PerDdir::from_fn(|ddir| (job.block[ddir].min, job.block[ddir].max)),
         seq_rand: job.options.block.bs_is_seq_rand,
         engine: job.kind.name(),
         iodepth: job.options.queue.iodepth,
+        opening: engine::registry::opening(job.kind, &pairs, kb_base, &facts),
     }
 }
 

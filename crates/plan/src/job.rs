@@ -59,9 +59,10 @@ impl<'a> Job<'a> {
         }
         norandommap |= options.io.random_distribution != Distribution::Random;
         // The contradictions themselves were told when the options were checked.
-        let time_based = options.extent.time_based && !options.extent.runtime.is_zero();
+        let limited = options.extent.time_based && !options.extent.runtime.is_zero();
+        let time_based = limited || caps.no_io;
         let writes_only = mode.writes() && !mode.reads();
-        if verifies && writes_only && options.verify.do_verify && time_based {
+        if verifies && writes_only && options.verify.do_verify && limited {
             notes.push(format!(
                 "{name}: the read-back of verify= never starts, because the writes use all of \
                  runtime="
@@ -186,6 +187,14 @@ impl<'a> Job<'a> {
         if verifies && (no_data || (self.caps.fake && !self.caps.diskless)) {
             let text = format!("verify=: ioengine={} writes no data", self.kind.name());
             faults.push(Fault::option("verify", text));
+        }
+        if self.caps.no_io && !options.pace.thinktime.is_zero() {
+            let text = format!("thinktime=: ioengine={} has its own", self.kind.name());
+            faults.push(Fault::option("thinktime", text));
+        }
+        if self.caps.no_io && options.extent.number_ios > 0 {
+            let text = format!("number_ios=: ioengine={} ends by time", self.kind.name());
+            faults.push(Fault::option("number_ios", text));
         }
         if options.io.rw.mode.trims() && !self.caps.trims {
             let text = format!(

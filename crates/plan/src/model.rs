@@ -94,6 +94,8 @@ pub struct Description {
     pub engine: &'static str,
     /// `iodepth` as asked for.
     pub iodepth: u32,
+    /// Lines that the engine adds before the start.
+    pub opening: Vec<String>,
 }
 
 impl Worker {

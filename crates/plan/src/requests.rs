@@ -21,7 +21,11 @@ pub(crate) fn requests(
 ) -> Spec {
     let (io, extent) = (&job.options.io, &job.options.extent);
     Spec {
-        direction: direction(io.rw.mode),
+        // What is no I/O counts as reading.
+        direction: match job.caps.no_io {
+            true => Direction::Read,
+            false => direction(io.rw.mode),
+        },
         rwmix_read: io.rwmixread,
         block: job.block.clone(),
         bs_unaligned: job.options.block.bs_unaligned,

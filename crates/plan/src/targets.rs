@@ -60,7 +60,8 @@ impl<'f> Book<'f> {
             return Ok(Found {
                 path,
                 kind: TargetKind::None,
-                size_bytes: None,
+                // What is no I/O needs no size=.
+                size_bytes: job.caps.no_io.then_some(job.min_bs),
             });
         }
         if let Some(expected) = job.caps.by_name {

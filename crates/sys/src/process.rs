@@ -162,6 +162,15 @@ pub fn set_thread_name(name: &str) -> io::Result<()> {
     Ok(rustix::thread::set_name(&name)?)
 }
 
+/// Asks a child process to end (`SIGTERM`). Call it only before the child has been waited for.
+pub fn terminate(child: &std::process::Child) -> io::Result<()> {
+    let pid = rustix::process::Pid::from_child(child);
+    Ok(rustix::process::kill_process(
+        pid,
+        rustix::process::Signal::TERM,
+    )?)
+}
+
 /// Raises the limit of open files to the hard limit and returns what it is now.
 pub fn raise_open_files() -> u64 {
     let mut limit = getrlimit(Resource::Nofile);

@@ -170,7 +170,8 @@ impl Personality<'_> {
         }
         let plan = &session.plan;
         let mut text = String::new();
-        for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
+        let shown = |worker: &&Worker| worker.clone == 0 && !worker.engine.kind.caps().no_io;
+        for worker in plan.workers.iter().filter(shown) {
             text += &job_line(
                 worker,
                 plan.workers.iter().filter(|w| w.job == worker.job).count(),
@@ -194,6 +195,11 @@ impl Personality<'_> {
         if self.normal() {
             for note in &session.plan.notes {
                 self.sink.write(&format!("note: {note}\n"));
+            }
+            for worker in &session.plan.workers {
+                for line in &worker.display.opening {
+                    self.sink.write(&format!("{line}\n"));
+                }
             }
         }
     }
