@@ -1,10 +1,10 @@
 //! A file mapped into memory, or new memory, copied to and from.
 //!
 //! Invariant: a [`Mapping`] owns `base .. base + len`, private new memory or a shared mapping of
-//! a file that was at least `len` bytes long when it was mapped. No reference to the mapped bytes is ever made, since
-//! other processes may change them; data is copied through raw pointers within checked bounds. If
-//! somebody shortens the file meanwhile, touching the lost part raises `SIGBUS`, which ends the
-//! process but is not undefined behaviour.
+//! a file that was at least `len` bytes long when it was mapped. No reference to the mapped bytes
+//! is ever made, since other processes may change them; data is copied through raw pointers within
+//! checked bounds. If somebody shortens the file meanwhile, touching the lost part raises `SIGBUS`,
+//! which ends the process but is not undefined behaviour.
 
 use crate::file::File;
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
