@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_line;
+mod connections;
 mod devices;
 mod engines;
 mod information;

@@ -85,6 +85,8 @@ pub enum Aside {
         /// How long it took, nanoseconds.
         ns: u64,
     },
+    /// It was not done, but now it can be: what is measured begins here. Queue it again.
+    Begin,
     /// It was not done, and no request will be any more: the job ends here, successfully.
     End,
 }

@@ -17,6 +17,7 @@ pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
 pub mod names;
+pub mod net;
 pub mod nop;
 pub mod null;
 pub mod page_fault;

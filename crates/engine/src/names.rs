@@ -198,7 +198,7 @@ mod tests {
         match engine.aside() {
             Aside::Timed { result, .. } => (result, true),
             Aside::Untimed => (4096, false),
-            Aside::End => panic!("no end was reached"),
+            Aside::Begin | Aside::End => panic!("neither begins nor ends"),
         }
     }
 

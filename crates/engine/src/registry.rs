@@ -50,6 +50,8 @@ engines! {
     Nop => crate::nop::Nop,
     Cpuio => crate::cpuio::Cpuio,
     Exec => crate::exec::Exec,
+    Net => crate::net::Net<false>,
+    Netsplice => crate::net::Net<true>,
     Filecreate => crate::names::Names<crate::files::Filecreate>,
     Filestat => crate::names::Names<crate::files::Filestat>,
     Filedelete => crate::names::Names<crate::files::Filedelete>,
@@ -99,8 +101,6 @@ const PLATFORM: &str = "belongs to another operating system";
 /// fio's engines that are not built in.
 const ABSENT: &[EngineTable] = &[
     later("io_uring_cmd", "NVMe commands through io_uring"),
-    later("net", "Sends and receives over a socket"),
-    later("netsplice", "As net, with splice"),
     later("e4defrag", "Defragments ext4 files"),
     later("sg", "SCSI generic commands"),
     later("mtd", "Raw flash"),

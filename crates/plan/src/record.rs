@@ -26,6 +26,7 @@ pub(crate) fn reporting(job: &Job<'_>) -> Reporting {
         },
         kb_base: identity.kb_base.factor(),
         unit_base: match identity.unit_base {
+            UnitBase::Auto if job.caps.bits => 1,
             UnitBase::Auto => 0,
             UnitBase::Bytes => 8,
             UnitBase::Bits => 1,

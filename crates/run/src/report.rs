@@ -129,7 +129,7 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
         },
         ios,
         short: odd.short,
-        dropped: 0,
+        dropped: odd.dropped,
         runtime_ms: ms_up(runtime_ns),
         slat: kept(measured.slat && !sync, &classes.slat),
         clat,

@@ -27,6 +27,8 @@ pub struct Odd {
     pub failed: u64,
     /// Rests of short I/Os that were issued again.
     pub again: u64,
+    /// Messages that were lost on their way.
+    pub dropped: u64,
 }
 
 /// All statistics of a worker.

@@ -396,6 +396,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         outcome.io_ns = 0;
     }
     shared.live.enter(Phase::Finishing);
+    work.stats.odd[Ddir::Read].dropped = work.engine.dropped();
     outcome.total_ns = clock.ns(clock.now().wrapping_sub(work.start_ticks));
     outcome.usage = sys::process::thread_usage().since(&before);
     outcome.stats = work.stats;

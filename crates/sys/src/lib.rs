@@ -26,6 +26,7 @@ pub mod clock;
 pub mod file;
 pub mod mapping;
 pub mod names;
+pub mod net;
 pub mod numa;
 pub mod pages;
 pub mod pipe;

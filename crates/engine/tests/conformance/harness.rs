@@ -53,7 +53,11 @@ impl<C: Check> Visitor for With<'_, C> {
 fn moves_data(kind: EngineKind) -> bool {
     let caps = kind.caps();
     let pretends_on_files = caps.fake && !caps.diskless;
-    caps.by_name.is_none() && !caps.no_io && !caps.bits && !pretends_on_files
+    let apart = matches!(
+        kind,
+        EngineKind::Net | EngineKind::Netsplice | EngineKind::Nop
+    );
+    caps.by_name.is_none() && !caps.no_io && !pretends_on_files && !apart
 }
 
 /// Runs a check on every engine that moves data, in every variant, and on the fault engine
@@ -190,7 +194,7 @@ pub fn drive<E: Engine>(
                 Queued::Aside => match engine.aside() {
                     Aside::Untimed => results[next] = Some(requests[next].len as i32),
                     Aside::Timed { result, .. } => results[next] = Some(result),
-                    Aside::End => panic!("{} ends by itself", E::NAME),
+                    Aside::Begin | Aside::End => panic!("{} begins or ends by itself", E::NAME),
                 },
             }
             next += usize::from(!full);

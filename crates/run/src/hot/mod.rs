@@ -210,6 +210,14 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
         }
     }
 
+    /// Measures from here on, because the engine had to wait until it could begin.
+    #[cold]
+    fn begin(&mut self) {
+        self.stats.restart(self.live.ios(), self.live.bytes());
+        self.start_ticks = self.clock.now();
+        self.live.begin(sys::clock::monotonic_ns());
+    }
+
     /// Carries out the orders that wait; true when the loop must stop.
     #[cold]
     #[inline(never)]

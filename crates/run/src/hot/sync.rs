@@ -106,6 +106,10 @@ fn aside<E: Engine, C: Clock, H: Hooks>(
     }
     assert_eq!(queued, Queued::Aside, "{} is synchronous", E::NAME);
     let timed = match work.engine.aside() {
+        Aside::Begin => {
+            work.begin();
+            return Next::Again;
+        }
         Aside::End => return Next::Over(Some(Exit::Stopped)),
         Aside::Untimed => None,
         Aside::Timed { result, .. } if result < 0 => {
