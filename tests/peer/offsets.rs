@@ -12,12 +12,12 @@ use crate::harness::command::{have, have_peer};
 use crate::harness::{Scratch, Tool, assert_none, fio, skip};
 
 /// Calls traced; layout uses others.
-const CALLS: &str = "trace=pread64,pwrite64,fsync,fdatasync";
+const CALLS: &str = "trace=pread64,pwrite64,fsync,fdatasync,sync_file_range";
 
 /// What each file saw, in order: `R 4096 @ 8192`.
-type Issued = BTreeMap<String, Vec<String>>;
+pub(super) type Issued = BTreeMap<String, Vec<String>>;
 
-fn issued(dir: &Path, words: &str, tool: Tool) -> Result<Issued, String> {
+pub(super) fn issued(dir: &Path, words: &str, tool: Tool) -> Result<Issued, String> {
     let traces = Scratch::new("strace");
     let mut strace = Command::new("strace");
     strace
@@ -56,6 +56,10 @@ fn parse(dir: &Path, line: &str) -> Option<(String, String)> {
     let file = Path::new(path).strip_prefix(dir).ok()?.to_str()?.to_owned();
     if call.ends_with("sync") {
         return Some((file, call.to_owned()));
+    }
+    if call == "sync_file_range" {
+        let inside = rest.split_once(">, ")?.1.rsplit_once(") = ")?.0;
+        return Some((file, format!("{call} {inside}")));
     }
     let inside = rest.rsplit_once(") = ")?.0;
     let mut words = inside.rsplit(", ");
@@ -114,7 +118,7 @@ fn compare(dir: &Path, words: &str) -> Vec<String> {
     out
 }
 
-fn check(test: &str, table: &[&str]) {
+pub(super) fn check(test: &str, table: &[&str]) {
     if !have_peer(test) {
         return;
     }

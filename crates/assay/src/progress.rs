@@ -89,7 +89,7 @@ fn is_running(phase: Phase) -> bool {
 
 /// The state letter of a worker.
 fn letter(worker: &WorkerView<'_>) -> char {
-    let direction = worker.plan.requests.direction;
+    let uses = |ddir| worker.plan.uses(ddir);
     match worker.phase {
         Phase::Pending => 'P',
         Phase::Created => 'C',
@@ -100,7 +100,7 @@ fn letter(worker: &WorkerView<'_>) -> char {
         Phase::Finishing => 'f',
         Phase::Done => '_',
         Phase::Running => {
-            let moves = (direction.reads(), direction.writes(), direction.trims());
+            let moves = (uses(Ddir::Read), uses(Ddir::Write), uses(Ddir::Trim));
             let letter = match moves {
                 (true, true, _) => 'M',
                 (true, false, _) => 'R',
@@ -108,7 +108,7 @@ fn letter(worker: &WorkerView<'_>) -> char {
                 (false, true, true) => 'M',
                 (false, false, _) => 'D',
             };
-            if direction.is_random() {
+            if worker.plan.requests.direction.is_random() {
                 letter.to_ascii_lowercase()
             } else {
                 letter
@@ -145,7 +145,7 @@ fn job_progress(worker: &WorkerView<'_>, view: &View<'_>) -> JobProgress {
         .verify
         .as_ref()
         .is_some_and(|v| v.read_back && !v.only);
-    let doubled = if reads_back && worker.plan.requests.direction.writes() {
+    let doubled = if reads_back && worker.plan.uses(Ddir::Write) {
         2
     } else {
         1

@@ -36,6 +36,11 @@ impl Session {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(layout::Progress<'_>),
     ) -> Result<Made, layout::LayoutError> {
+        for merge in &self.plan.merges {
+            merge.write().map_err(|error| {
+                layout::LayoutError::at("merge traces into", merge.output(), error)
+            })?;
+        }
         layout::make(&self.plan.layouts, cancel, progress)
     }
 

@@ -1,25 +1,35 @@
 //! What buffers are made of and hold, and how written data are verified.
 
 use crate::error::Fault;
+use crate::guard;
 use crate::job::Job;
 use crate::model::{Buffers, Memory, Verify};
-use spec::kinds::{MemKind, Pattern, PatternPart, VerifyKind as Word};
+use crate::saved;
+use host::Facts;
+use spec::kinds::{DedupeMode, MemKind, Pattern, PatternPart, VerifyKind as Word};
+use std::path::PathBuf;
+use std::sync::Arc;
 use units::Ddir;
-use workload::{FillPolicy, VerifyKind, VerifySpec};
+use workload::{FillPolicy, VerifyKind, VerifySpec, WorkingSet};
+
+/// Memory that `lockmem` leaves alone, bytes: what fio leaves.
+const LEFT_FREE: u64 = 128 << 20;
 
 /// Buffers of the worker whose contents start from `seed`.
-pub(crate) fn buffers(job: &Job<'_>, page_bytes: u64, seed: u64) -> Result<Buffers, Fault> {
+pub(crate) fn buffers(
+    job: &Job<'_>,
+    facts: &Facts,
+    covered_bytes: u64,
+    seed: u64,
+) -> Result<Buffers, Fault> {
+    let page_bytes = facts.system.page_bytes;
     let options = &job.options.buffer;
     let align_bytes = u64::from(options.iomem_align).max(page_bytes);
     if !align_bytes.is_power_of_two() {
         let text = format!("iomem_align={}: needs a power of two", options.iomem_align);
         return Err(Fault::option("iomem_align", text));
     }
-    let memory = match options.mem.kind {
-        MemKind::Shm | MemKind::MmapShared => Memory::Shared,
-        MemKind::ShmHuge | MemKind::MmapHuge => Memory::Huge(options.hugepage_size),
-        MemKind::Malloc | MemKind::Mmap | MemKind::CudaMalloc => Memory::Anonymous,
-    };
+    let memory = memory(job, facts)?;
     let (pattern, offsets) = read_pattern(&options.buffer_pattern, "buffer_pattern")?;
     if !offsets.is_empty() {
         return Err(Fault::option(
@@ -28,11 +38,7 @@ pub(crate) fn buffers(job: &Job<'_>, page_bytes: u64, seed: u64) -> Result<Buffe
         ));
     }
     Ok(Buffers {
-        memory: options
-            .mem
-            .file
-            .clone()
-            .map_or(memory, |file| Memory::File(file.into())),
+        memory,
         align_bytes,
         slot_bytes: job.max_bs(),
         fill: FillPolicy {
@@ -44,10 +50,68 @@ pub(crate) fn buffers(job: &Job<'_>, page_bytes: u64, seed: u64) -> Result<Buffe
             compress_percent: options.buffer_compress_percentage.unwrap_or(0),
             compress_chunk: options.buffer_compress_chunk,
             dedupe_percent: options.dedupe_percentage.unwrap_or(0),
+            working_sets: working_set(job, covered_bytes, seed)?.into_iter().collect(),
             seed,
         },
-        lock_bytes: options.lockmem,
+        lock_bytes: match options.lockmem {
+            0 => 0,
+            wanted => wanted.min(facts.system.memory_bytes.saturating_sub(LEFT_FREE)),
+        },
     })
+}
+
+/// The kind of memory that buffers are made of.
+fn memory(job: &Job<'_>, facts: &Facts) -> Result<Memory, Fault> {
+    let options = &job.options.buffer;
+    let kind = options.mem.kind;
+    let huge = match kind {
+        MemKind::ShmHuge | MemKind::MmapHuge => Some(options.hugepage_size),
+        _ => None,
+    };
+    if let Some(bytes) = huge.filter(|bytes| !bytes.is_power_of_two()) {
+        let text = format!("hugepage-size={bytes}: needs a power of two");
+        return Err(Fault::option("hugepage-size", text));
+    }
+    let shared = matches!(kind, MemKind::MmapShared | MemKind::Shm | MemKind::ShmHuge);
+    if let Some(file) = &options.mem.file {
+        let path = PathBuf::from(file);
+        let permit = guard::permit(facts, &path, job.options.target.allow_mounted_write)?;
+        return Ok(Memory::File {
+            permit,
+            shared,
+            huge,
+        });
+    }
+    Ok(match (huge, shared) {
+        (Some(bytes), true) => Memory::SharedHuge(bytes),
+        (Some(bytes), false) => Memory::Huge(bytes),
+        (None, true) => Memory::Shared,
+        (None, false) => Memory::Anonymous,
+    })
+}
+
+/// The blocks that `dedupe_mode=working_set` repeats: a share of those that the job covers.
+fn working_set(job: &Job<'_>, covered: u64, seed: u64) -> Result<Option<WorkingSet>, Fault> {
+    let options = &job.options.buffer;
+    let wanted = options.dedupe_percentage.is_some_and(|percent| percent > 0);
+    if !wanted || options.dedupe_mode != DedupeMode::WorkingSet {
+        return Ok(None);
+    }
+    let percent = options.dedupe_working_set_percentage;
+    let block = job.block[Ddir::Write].min.max(1);
+    let bytes = u128::from(covered) * u128::from(percent) / 100;
+    match bytes / u128::from(block) {
+        0 => {
+            let text = format!(
+                "dedupe_working_set_percentage={percent}: of {covered} bytes this is no block"
+            );
+            Err(Fault::option("dedupe_working_set_percentage", text))
+        }
+        blocks => Ok(Some(WorkingSet {
+            seed: !seed,
+            blocks: blocks as u64,
+        })),
+    }
 }
 
 /// The bytes of a pattern with its files read, and the places of its offsets.
@@ -73,7 +137,12 @@ fn read_pattern(pattern: &Pattern, option: &'static str) -> Result<(Vec<u8>, Vec
 }
 
 /// Verification, when the job verifies.
-pub(crate) fn verify(job: &Job<'_>) -> Result<Option<Verify>, Fault> {
+pub(crate) fn verify(
+    job: &Job<'_>,
+    facts: &Facts,
+    directory: Option<&str>,
+    number: u32,
+) -> Result<Option<Verify>, Fault> {
     let options = &job.options.verify;
     if options.verify == Word::None {
         return Ok(None);
@@ -110,9 +179,26 @@ pub(crate) fn verify(job: &Job<'_>) -> Result<Option<Verify>, Fault> {
         ..VerifySpec::new(kind)
     };
     content.validate(narrow(smallest))?;
+    if let Some(cpus) = &options.verify_async_cpus
+        && let Some(cpu) = cpus.0.iter().find(|cpu| !facts.cpus.contains(cpu))
+    {
+        let text = format!("verify_async_cpus: CPU {cpu} is not online");
+        return Err(Fault::option("verify_async_cpus", text));
+    }
+    if options.experimental_verify && options.verify_backlog > 0 {
+        let text = "experimental_verify=1 keeps no record that verify_backlog= could read back";
+        return Err(Fault::option("experimental_verify", text));
+    }
+    let state = saved::path(directory, job.name, u64::from(number) - 1);
+    let loaded = options.verify_state_load.then(|| saved::read(&state));
+    let loaded = loaded.transpose().map_err(|error| {
+        let text = format!("verify_state_load=1: {} {error}", state.display());
+        Fault::option("verify_state_load", text)
+    })?;
+    let saves = options.verify_state_save && job.uses(Ddir::Write) && !options.verify_only;
     Ok(Some(Verify {
         content,
-        read_back: options.do_verify && mode.writes(),
+        read_back: options.do_verify && job.uses(Ddir::Write),
         only: options.verify_only,
         fatal: options.verify_fatal,
         dump: options.verify_dump,
@@ -122,5 +208,13 @@ pub(crate) fn verify(job: &Job<'_>) -> Result<Option<Verify>, Fault> {
         } else {
             options.verify_backlog_batch.into()
         },
+        threads: options.verify_async,
+        cpus: options
+            .verify_async_cpus
+            .as_ref()
+            .map(|cpus| cpus.0.clone()),
+        regenerates: options.experimental_verify,
+        save: saves.then_some(state),
+        saved: loaded.map(Arc::new),
     }))
 }

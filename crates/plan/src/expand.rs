@@ -2,21 +2,23 @@
 
 use crate::content;
 use crate::error::{Fault, PlanError, PlanErrors};
-use crate::job::Job;
-use crate::layout::Layout;
+use crate::job::{Job, Recorded};
+use crate::layout::{Layout, NewFile};
 use crate::model::{
     Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Target, Worker,
 };
-use crate::names::Naming;
-use crate::regions::{self, Ask, RegionError, Regions};
+use crate::names::{self, Naming};
+use crate::regions::{self, Ask, Region, RegionError, Regions};
+use crate::replay::{self, Replay, Scan};
 use crate::targets::{self, Book};
-use crate::{place, record, requests};
+use crate::{place, record, requests, schedulers};
 use engine::EngineKind;
 use host::Facts;
 use result::LatencyTarget;
 use spec::Spec;
-use spec::kinds::{ContinueOn, ExitWhat, FadviseHint, SyncMode};
+use spec::kinds::{ContinueOn, ExitWhat, FadviseHint, LogValue, SyncMode};
 use std::hash::{BuildHasher, Hasher, RandomState};
+use sys::file::Hint;
 use units::{Amount, PerDdir};
 use workload::{Seed, rng::Taus};
 
@@ -33,6 +35,7 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
         plan: Plan {
             workers: Vec::new(),
             layouts: Vec::new(),
+            merges: Vec::new(),
             global_options: spec.global_given.clone(),
             notes: Vec::new(),
         },
@@ -50,6 +53,7 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
         }));
     }
     let mut plan = build.plan;
+    share_working_sets(spec, &mut plan);
     // Clones say the same.
     let mut seen = std::collections::HashSet::new();
     plan.notes.retain(|note| seen.insert(note.clone()));
@@ -57,6 +61,25 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
         Ok(plan)
     } else {
         Err(PlanErrors(errors))
+    }
+}
+
+/// `dedupe_global`: all jobs that say so repeat blocks of the sets of all of them.
+fn share_working_sets(spec: &Spec, plan: &mut Plan) {
+    let shares = |worker: &Worker| {
+        let job = &spec.jobs[worker.job as usize];
+        job.options.buffer.dedupe_global
+    };
+    let all: Vec<_> = plan
+        .workers
+        .iter()
+        .filter(|worker| shares(worker))
+        .flat_map(|worker| worker.buffers.fill.working_sets.clone())
+        .collect();
+    for worker in plan.workers.iter_mut().filter(|worker| shares(worker)) {
+        if !worker.buffers.fill.working_sets.is_empty() {
+            worker.buffers.fill.working_sets.clone_from(&all);
+        }
     }
 }
 
@@ -80,10 +103,28 @@ struct Parent<'a> {
     seed: Seed,
 }
 
+/// What one worker works on.
+struct Ground<'a> {
+    job: Job<'a>,
+    names: Vec<String>,
+    regions: Regions,
+    targets: Vec<Target>,
+    /// Files to lay out.
+    files: Vec<NewFile>,
+    replay: Option<Replay>,
+}
+
 impl Build<'_> {
     /// Adds all clones of a job.
     fn job(&mut self, index: u32, said: &spec::Job) -> Result<(), Vec<Fault>> {
         let parent = self.parent(index, said)?;
+        if self.spec.switches.merge_only {
+            if said.options.replay.merge_blktrace_file.is_some() {
+                let merge = replay::merge(&parent.job).map_err(|fault| vec![fault])?;
+                self.plan.merges.push(merge);
+            }
+            return Ok(());
+        }
         let process = &said.options.process;
         if (process.stonewall || process.new_group) && self.in_group > 0 {
             self.in_group = 0;
@@ -145,14 +186,27 @@ impl Build<'_> {
                 faults.push(Fault::option("wait_for", text));
             }
         }
-        if options.target.fadvise_hint == FadviseHint::NoReuse {
-            let text = "fadvise_hint=noreuse is not supported yet";
-            faults.push(Fault::option("fadvise_hint", text));
-        }
         let measure = &options.measure;
         if measure.log_issue_time && !(measure.write_lat_log.is_some() && measure.log_offset) {
             let text = "log_issue_time=1 needs write_lat_log= and log_offset=1";
             faults.push(Fault::option("log_issue_time", text));
+        }
+        let (store, both) = (measure.log_store_compressed, LogValue::Both);
+        for (option, wanted) in [
+            ("write_hist_log", measure.write_hist_log.is_some()),
+            ("log_issue_time", measure.log_issue_time),
+            ("log_window_value", measure.log_window_value == both),
+        ] {
+            if store && wanted {
+                let text = format!("{option}= has no place in the logs of log_store_compressed=1");
+                faults.push(Fault::option(option, text));
+            }
+        }
+        if let Some(cpus) = &measure.log_compression_cpus
+            && let Some(cpu) = cpus.0.iter().find(|cpu| !self.facts.cpus.contains(cpu))
+        {
+            let text = format!("log_compression_cpus: CPU {cpu} is not online");
+            faults.push(Fault::option("log_compression_cpus", text));
         }
         if measure.write_hist_log.is_some() && measure.log_hist_msec.is_zero() {
             let text = "write_hist_log= stays empty without log_hist_msec=";
@@ -187,14 +241,29 @@ impl Build<'_> {
 
     fn worker(&mut self, parent: &Parent<'_>, clone: u32) -> Result<Worker, Vec<Fault>> {
         let number = self.plan.workers.len() as u32 + 1;
-        let (job, said) = (&parent.job, parent.said);
+        let said = parent.said;
         let one = |fault| vec![fault];
+        let readonly = self.spec.switches.readonly;
+        let recording = replay::scan(&parent.job, clone, readonly, self.facts).map_err(one)?;
+        let ground = match recording {
+            Some(scan) => self.recorded(parent, scan),
+            None => self.ground(parent, clone, number),
+        };
+        let Ground {
+            job,
+            names,
+            regions,
+            targets,
+            files,
+            replay,
+        } = ground.map_err(one)?;
+        let job = &job;
+        let schedulers = schedulers::wanted(job, &targets, self.facts).map_err(one)?;
         let own_seed = own_seed(parent.seed, number);
-        let buffers = content::buffers(job, self.facts.system.page_bytes, own_seed).map_err(one)?;
-        let verify = content::verify(job).map_err(one)?;
-        let names = naming(said).paths(clone);
-        let regions = self.regions(parent, &names, clone, number).map_err(one)?;
-        let (targets, files) = self.book.settle(job, &names, &regions).map_err(one)?;
+        let covered = regions.size_bytes;
+        let buffers = content::buffers(job, self.facts, covered, own_seed).map_err(one)?;
+        let directory = self.spec.switches.aux_path.as_deref();
+        let verify = content::verify(job, self.facts, directory, number).map_err(one)?;
         if let Some(file) = files.first() {
             if self.spec.switches.readonly {
                 let path = file.path.to_path_buf();
@@ -242,6 +311,66 @@ impl Build<'_> {
             lifecycle: lifecycle(job),
             target: latency_target(job),
             verify,
+            replay,
+            schedulers,
+        })
+    }
+
+    /// Names, regions and targets as the options say them.
+    fn ground<'p>(
+        &mut self,
+        parent: &Parent<'p>,
+        clone: u32,
+        number: u32,
+    ) -> Result<Ground<'p>, Fault> {
+        let collected = collect(parent.said)?;
+        let names = naming(parent.said, &collected).paths(clone);
+        let regions = self.regions(parent, &names, clone, number)?;
+        let (targets, files) = self.book.settle(&parent.job, &names, &regions)?;
+        Ok(Ground {
+            job: parent.job.clone(),
+            names,
+            regions,
+            targets,
+            files,
+            replay: None,
+        })
+    }
+
+    /// Names, regions and targets as a recording says them.
+    fn recorded<'p>(&mut self, parent: &Parent<'p>, scan: Scan) -> Result<Ground<'p>, Fault> {
+        let recorded = Recorded {
+            uses: scan.replay.uses,
+            longest: scan.replay.longest,
+        };
+        let job = parent.job.replaying(recorded, scan.depth);
+        if scan.left_out > 0 {
+            let (name, n) = (job.name, scan.left_out);
+            let note = format!("{name}: --readonly leaves out {n} recorded writes and trims");
+            self.plan.notes.push(note);
+        }
+        if let Some(merge) = scan.replay.merge()
+            && !self.plan.merges.contains(merge)
+        {
+            self.plan.merges.push(merge.clone());
+        }
+        let targets = self.book.recorded(&job, &scan.files)?;
+        let region = |target: &Target| Region {
+            offset_bytes: 0,
+            length_bytes: target.length_bytes,
+            file_bytes: target.size_bytes.max(target.length_bytes),
+        };
+        Ok(Ground {
+            job,
+            names: scan.files.into_iter().map(|file| file.name).collect(),
+            regions: Regions {
+                regions: targets.iter().map(region).collect(),
+                size_bytes: scan.replay.bytes,
+                io_size_bytes: 0,
+            },
+            targets,
+            files: Vec::new(),
+            replay: Some(scan.replay),
         })
     }
 
@@ -314,11 +443,28 @@ fn directories(options: &spec::Options) -> &[String] {
         .map_or(&[], |names| &names.0)
 }
 
-fn naming(said: &spec::Job) -> Naming<'_> {
+/// The files that `filename` names, and those below `opendir`.
+fn collect(said: &spec::Job) -> Result<Vec<String>, Fault> {
+    let target = &said.options.target;
+    let named = target.filename.as_ref().map(|names| names.0.clone());
+    let mut names = named.unwrap_or_default();
+    if let Some(directory) = &target.opendir {
+        let before = names.len();
+        let found = names::below_directory(directory.as_ref(), &mut names);
+        let told = |what: String| Fault::option("opendir", format!("opendir={directory}: {what}"));
+        found.map_err(|error| told(error.to_string()))?;
+        if names.len() == before {
+            return Err(told("holds no files".into()));
+        }
+    }
+    Ok(names)
+}
+
+fn naming<'a>(said: &'a spec::Job, names: &'a [String]) -> Naming<'a> {
     let target = &said.options.target;
     Naming {
         job: &said.section,
-        names: target.filename.as_ref().map_or(&[], |names| &names.0),
+        names,
         directories: directories(&said.options),
         format: &target.filename_format,
         nrfiles: target.nrfiles,
@@ -368,7 +514,7 @@ fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
         .map(|(bit, on)| u32::from(on) << bit)
         .sum();
     Access {
-        direct: io.direct,
+        direct: io.direct || io.atomic,
         sync,
         dsync,
         // fio opens for reading in any case, so that the same file can be read back.
@@ -379,11 +525,13 @@ fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
                 .iter()
                 .all(|target| target.kind == crate::TargetKind::File),
         invalidate: target.invalidate && !target.pre_read,
-        advise_random: match target.fadvise_hint {
-            FadviseHint::Workload => Some(io.rw.mode.is_random()),
-            FadviseHint::Random => Some(true),
-            FadviseHint::Sequential => Some(false),
-            FadviseHint::None | FadviseHint::NoReuse => None,
+        advice: match target.fadvise_hint {
+            FadviseHint::Workload if io.rw.mode.is_random() => Some(Hint::Random),
+            FadviseHint::Workload => Some(Hint::Sequential),
+            FadviseHint::Random => Some(Hint::Random),
+            FadviseHint::Sequential => Some(Hint::Sequential),
+            FadviseHint::NoReuse => Some(Hint::NoReuse),
+            FadviseHint::None => None,
         },
         pre_read: target.pre_read,
         atomic: io.atomic,

@@ -6,14 +6,14 @@ use crate::model::{Depth, Stamps};
 use engine::{Caps, EngineKind};
 use spec::Options;
 use spec::kinds::{self, Distribution, VerifyKind};
-use units::{Ddir, PerDdir};
+use units::{Amount, Ddir, PerDdir};
 use workload::{BlockSize, SizeShare};
 
 /// Files that a worker can tell apart.
 const MAX_FILES: u32 = 65_536;
 
 /// A job's options and what follows from them before anything is known about its files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Job<'a> {
     pub name: &'a str,
     pub options: &'a Options,
@@ -30,6 +30,16 @@ pub(crate) struct Job<'a> {
     pub depth: Depth,
     /// Submission latency is measured.
     pub slat: bool,
+    /// What a recording that is replayed holds, instead of what `rw` and `bs` say.
+    pub recorded: Option<Recorded>,
+}
+
+/// The requests of a recording, for the questions that `rw` and `bs` answer otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recorded {
+    pub uses: PerDdir<bool>,
+    /// Longest request, bytes.
+    pub longest: u64,
 }
 
 impl<'a> Job<'a> {
@@ -84,9 +94,10 @@ impl<'a> Job<'a> {
             time_based,
             refill: options.buffer.refill_buffers
                 || (verifies && !options.was_set("refill_buffers")),
-            depth: depth(options),
             slat: !options.measure.disable_slat,
+            depth: depth(options, options.queue.iodepth),
             block,
+            recorded: None,
         };
         job.remarks(notes);
         job.conflicts(faults);
@@ -95,11 +106,24 @@ impl<'a> Job<'a> {
 
     /// True when the job writes, trims, or changes its targets in another way.
     pub fn modifies(&self) -> bool {
-        self.caps.alters || self.options.io.rw.mode.writes() || self.options.io.rw.mode.trims()
+        self.caps.alters || self.uses(Ddir::Write) || self.uses(Ddir::Trim)
+    }
+
+    /// The job as it replays a recording, at the depth that the recording shows.
+    pub fn replaying(&self, recorded: Recorded, depth_shown: Option<u32>) -> Job<'a> {
+        let mut job = self.clone();
+        job.recorded = Some(recorded);
+        if let Some(shown) = depth_shown.filter(|_| !self.options.was_set("iodepth")) {
+            job.depth = depth(self.options, shown);
+        }
+        job
     }
 
     /// True when requests of this direction may occur, read-back of written blocks included.
     pub fn uses(&self, ddir: Ddir) -> bool {
+        if let Some(recorded) = &self.recorded {
+            return recorded.uses[ddir];
+        }
         let mode = self.options.io.rw.mode;
         match ddir {
             Ddir::Read => mode.reads(),
@@ -112,11 +136,23 @@ impl<'a> Job<'a> {
     pub fn max_bs(&self) -> u64 {
         let seq_rand = self.options.block.bs_is_seq_rand;
         let used = Ddir::DATA.into_iter().filter(|d| self.uses(*d) || seq_rand);
-        used.map(|d| self.block[d].max).max().unwrap_or(0)
+        let most = used.map(|d| self.block[d].max).max().unwrap_or(0);
+        self.recorded
+            .map_or(most, |recorded| recorded.longest.max(1))
     }
 
     fn remarks(&self, notes: &mut Vec<String>) {
         let options = self.options;
+        if options.replay.read_iolog.is_some() && options.replay.write_iolog.is_some() {
+            notes.push(format!("{}: read_iolog overrides write_iolog", self.name));
+        }
+        let buffer = &options.buffer;
+        if options.verify.verify != VerifyKind::None && buffer.dedupe_percentage.is_some() {
+            notes.push(format!(
+                "{}: verified writes are never equal, dedupe_percentage has no effect",
+                self.name
+            ));
+        }
         if self.caps.sync && options.queue.iodepth > 1 {
             notes.push(
                 "both iodepth >= 1 and synchronous I/O engine are selected, \
@@ -172,6 +208,13 @@ impl<'a> Job<'a> {
             let text = format!("nrfiles={}: at most {MAX_FILES}", options.target.nrfiles);
             faults.push(Fault::option("nrfiles", text));
         }
+        if options.replay.read_iolog.is_some() && (self.caps.by_name.is_some() || self.caps.no_io) {
+            let text = format!(
+                "read_iolog=: ioengine={} replays nothing",
+                options.queue.ioengine
+            );
+            faults.push(Fault::option("read_iolog", text));
+        }
         if options.target.fill_device && !options.io.rw.mode.writes() {
             faults.push(Fault::option(
                 "fill_device",
@@ -196,6 +239,19 @@ impl<'a> Job<'a> {
             let text = format!("number_ios=: ioengine={} ends by time", self.kind.name());
             faults.push(Fault::option("number_ios", text));
         }
+        self.zones(faults);
+        if options.io.atomic && !self.caps.atomic {
+            let text = format!(
+                "atomic=1: ioengine={} cannot; pvsync2, libaio and io_uring can",
+                options.queue.ioengine
+            );
+            faults.push(Fault::option("atomic", text));
+        }
+        let buffer = &options.buffer;
+        if buffer.dedupe_global && buffer.dedupe_mode != kinds::DedupeMode::WorkingSet {
+            let text = "dedupe_global=1 shares working sets, which dedupe_mode=working_set makes";
+            faults.push(Fault::option("dedupe_global", text));
+        }
         if options.io.rw.mode.trims() && !self.caps.trims {
             let text = format!(
                 "rw={}: ioengine={} cannot trim",
@@ -203,6 +259,26 @@ impl<'a> Job<'a> {
                 options.queue.ioengine
             );
             faults.push(Fault::option("rw", text));
+        }
+    }
+
+    /// Zones of the file that a window moves over.
+    fn zones(&self, faults: &mut Vec<Fault>) {
+        let zone = &self.options.zone;
+        let strided = zone.zonemode == kinds::ZoneMode::Strided;
+        if strided && zone.zonesize == 0 {
+            let text = "zonesize= must be given with zonemode=strided";
+            faults.push(Fault::option("zonesize", text));
+        }
+        if !matches!(zone.zoneskip, Amount::Bytes(_)) {
+            let text = "zoneskip= takes bytes";
+            faults.push(Fault::option("zoneskip", text));
+        }
+        for option in ["zonesize", "zonerange", "zoneskip"] {
+            if !strided && self.options.was_set(option) {
+                let text = format!("{option}= and zonemode=none are not compatible");
+                faults.push(Fault::option(option, text));
+            }
         }
     }
 
@@ -250,11 +326,11 @@ fn block_sizes(options: &Options) -> PerDdir<BlockSize> {
 }
 
 /// Depth and batches, each within the other as fio bounds them.
-fn depth(options: &Options) -> Depth {
+fn depth(options: &Options, iodepth: u32) -> Depth {
     let queue = &options.queue;
     let within = |value: u32| {
-        if value == 0 || value > queue.iodepth {
-            queue.iodepth
+        if value == 0 || value > iodepth {
+            iodepth
         } else {
             value
         }
@@ -266,14 +342,16 @@ fn depth(options: &Options) -> Depth {
         .max(min)
         .max(1);
     Depth {
-        iodepth: queue.iodepth,
+        iodepth,
         low: within(queue.iodepth_low.unwrap_or(0)),
         batch_submit: within(queue.iodepth_batch),
         batch_complete_min: min,
         batch_complete_max: max,
         serialize_overlap: queue.serialize_overlap
-            && queue.iodepth > 1
-            && (options.io.rw.mode.writes() || options.io.rw.mode.trims()),
+            && iodepth > 1
+            && (options.replay.read_iolog.is_some()
+                || options.io.rw.mode.writes()
+                || options.io.rw.mode.trims()),
         stamps: match queue.stamps {
             kinds::Stamps::Fio => Stamps::Fio,
             kinds::Stamps::Early => Stamps::Early,

@@ -162,7 +162,8 @@ pub enum LayoutError {
 }
 
 impl LayoutError {
-    fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
+    /// A step with `path` that the system refused.
+    pub fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
         if source.raw_os_error() == Some(EROFS) {
             return LayoutError::ReadOnly {
                 path: path.to_owned(),

@@ -17,7 +17,10 @@ mod names;
 mod place;
 mod record;
 mod regions;
+pub mod replay;
 mod requests;
+pub mod saved;
+mod schedulers;
 mod targets;
 
 pub use error::{Fault, PlanError, PlanErrors};

@@ -2,11 +2,12 @@
 
 use crate::guard::WritePermit;
 use crate::layout::Layout;
+use crate::replay::{Merge, Replay};
 use engine::EngineKind;
 use result::{LatencyTarget, Options, Reporting};
 use std::path::PathBuf;
 use std::sync::Arc;
-use sys::file::Durability;
+use sys::file::{Durability, Hint};
 use units::{Ddir, PerDdir};
 
 /// Everything `run` needs.
@@ -16,6 +17,8 @@ pub struct Plan {
     pub workers: Vec<Worker>,
     /// Files to make before the run, in order; see [`layout::make`](crate::layout::make).
     pub layouts: Vec<Layout>,
+    /// Traces to merge before the run.
+    pub merges: Vec<Merge>,
     /// Options that held for all jobs, for the document.
     pub global_options: Options,
     /// Remarks for people about the plan.
@@ -79,6 +82,10 @@ pub struct Worker {
     pub target: LatencyTarget,
     /// Verification, when the job verifies.
     pub verify: Option<Verify>,
+    /// Elevators to set before the run: the kernel's file for each, and the word to write.
+    pub schedulers: Vec<(PathBuf, String)>,
+    /// The recording that takes the place of generated requests.
+    pub replay: Option<Replay>,
 }
 
 /// What the line that announces a job says besides name and group.
@@ -99,8 +106,11 @@ pub struct Description {
 }
 
 impl Worker {
-    /// Does the job's `rw` ask for I/Os of this direction?
+    /// Does the job ask for I/Os of this direction, by `rw` or by what it replays?
     pub fn uses(&self, ddir: Ddir) -> bool {
+        if let Some(replay) = self.replay.as_ref().filter(|_| ddir.is_data()) {
+            return replay.uses[ddir];
+        }
         let direction = self.requests.direction;
         match ddir {
             Ddir::Read => direction.reads(),
@@ -168,6 +178,15 @@ pub enum TargetKind {
     None,
 }
 
+/// `lockfile`: how requests of different workers to one file exclude each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// One request at a time.
+    Exclusive,
+    /// Reads together, everything else alone.
+    ReadWrite,
+}
+
 /// One file or device of one worker.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -183,6 +202,8 @@ pub struct Target {
     pub size_bytes: u64,
     /// Layout wrote or extended this file.
     pub created: bool,
+    /// Other jobs take turns with this one on the file.
+    pub lock: Option<LockMode>,
     /// The guard's permission; present on every target of a job that writes or trims.
     pub permit: Option<WritePermit>,
 }
@@ -231,9 +252,8 @@ pub struct Access {
     pub create: bool,
     /// Drop the cached range before the run.
     pub invalidate: bool,
-    /// Advise the kernel about the pattern: `None` no call, `Some(true)` random, `Some(false)`
-    /// sequential.
-    pub advise_random: Option<bool>,
+    /// What the kernel is told about the coming accesses.
+    pub advice: Option<Hint>,
     /// Read files into the cache first (`pre_read`).
     pub pre_read: bool,
     /// RWF_ATOMIC writes.
@@ -351,8 +371,17 @@ pub enum Memory {
     Shared,
     /// Huge pages of this many bytes.
     Huge(u64),
-    /// A mapping of this file.
-    File(PathBuf),
+    /// Shared huge pages of this many bytes.
+    SharedHuge(u64),
+    /// A mapping of a file, which grows to the size of the buffers.
+    File {
+        /// The file, and the guard's permission to write to it.
+        permit: WritePermit,
+        /// Stores reach the file.
+        shared: bool,
+        /// Page size of a file on hugetlbfs, bytes.
+        huge: Option<u64>,
+    },
 }
 
 /// Buffers and their content.
@@ -366,7 +395,7 @@ pub struct Buffers {
     pub slot_bytes: u64,
     /// What writes contain.
     pub fill: workload::FillPolicy,
-    /// `mlock` this many bytes per worker.
+    /// Hold this many further bytes of memory, locked.
     pub lock_bytes: u64,
 }
 
@@ -441,6 +470,10 @@ pub struct Logs {
     pub priority: bool,
     /// Add the column of issue times (`log_issue_time`).
     pub issue_time: bool,
+    /// Rows are stored compressed, in pieces of this many bytes (`log_store_compressed`).
+    pub packed: Option<u32>,
+    /// CPUs of the thread that writes and compresses (`log_compression_cpus`).
+    pub cpus: Vec<u32>,
     /// Rows to make room for between the worker and the writer (`log_entries`).
     pub entries: u32,
 }
@@ -568,4 +601,14 @@ pub struct Verify {
     pub backlog: u64,
     /// Blocks per verify batch.
     pub backlog_batch: u64,
+    /// Threads that check; 0: the worker itself.
+    pub threads: u32,
+    /// Where they run, if it matters.
+    pub cpus: Option<Vec<u32>>,
+    /// Generate the sequence again instead of keeping it.
+    pub regenerates: bool,
+    /// Where the state of the job is left at its end.
+    pub save: Option<PathBuf>,
+    /// What an earlier run had written, when verification stops there.
+    pub saved: Option<Arc<workload::verify::Saved>>,
 }

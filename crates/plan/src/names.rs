@@ -40,6 +40,24 @@ impl Naming<'_> {
     }
 }
 
+/// Adds every regular file at or below `directory` to `names`, in the order in which the kernel
+/// lists them, as fio does. Links are not followed.
+///
+/// # Errors
+/// A directory cannot be read.
+pub(crate) fn below_directory(directory: &Path, names: &mut Vec<String>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_file() {
+            names.push(entry.path().to_string_lossy().into_owned());
+        } else if kind.is_dir() {
+            below_directory(&entry.path(), names)?;
+        }
+    }
+    Ok(())
+}
+
 fn below(dir: Option<&String>, name: &str) -> String {
     dir.map_or_else(|| name.to_owned(), |dir| format!("{dir}/{name}"))
 }

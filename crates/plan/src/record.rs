@@ -8,6 +8,8 @@ use spec::kinds::{
 };
 use std::path::PathBuf;
 
+/// Bytes of samples that are compressed together where `log_compression` does not say.
+const PACKED_BYTES: u32 = 256 << 10;
 /// Decimals that percentiles are printed with at least.
 const MIN_PRECISION: usize = 2;
 
@@ -87,13 +89,18 @@ pub(crate) fn measured(job: &Job<'_>) -> Measured {
 /// Names of the log files of the worker with thread number `number`.
 pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
     let measure = &job.options.measure;
+    let ending = if measure.log_store_compressed {
+        "log.fz"
+    } else {
+        "log"
+    };
     let name = |prefix: &Option<String>, kind: &str| {
         let prefix = prefix.as_deref()?;
         let prefix = if prefix.is_empty() { job.name } else { prefix };
         Some(PathBuf::from(if measure.per_job_logs {
-            format!("{prefix}_{kind}.{number}.log")
+            format!("{prefix}_{kind}.{number}.{ending}")
         } else {
-            format!("{prefix}_{kind}.log")
+            format!("{prefix}_{kind}.{ending}")
         }))
     };
     let latency =
@@ -105,7 +112,10 @@ pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
         slat: latency("slat", !job.slat),
         clat: latency("clat", measure.disable_clat),
         hist: name(&measure.write_hist_log, "clat_hist"),
-        iolog: job.options.replay.write_iolog.as_ref().map(PathBuf::from),
+        iolog: match &job.options.replay {
+            replay if replay.read_iolog.is_some() => None,
+            replay => replay.write_iolog.as_ref().map(PathBuf::from),
+        },
         window_ns: measure.log_avg_msec.ns(),
         hist_window_ns: measure.log_hist_msec.ns(),
         hist_coarseness: measure.log_hist_coarseness,
@@ -116,6 +126,13 @@ pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
         epoch: measure.log_unix_epoch || measure.log_alternate_epoch,
         priority: measure.log_prio,
         issue_time: measure.log_issue_time,
+        packed: measure
+            .log_store_compressed
+            .then(|| measure.log_compression.unwrap_or(PACKED_BYTES)),
+        cpus: measure
+            .log_compression_cpus
+            .as_ref()
+            .map_or_else(Vec::new, |cpus| cpus.0.clone()),
         entries: measure.log_entries,
     }
 }

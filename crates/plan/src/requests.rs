@@ -4,10 +4,10 @@ use crate::job::Job;
 use crate::model::{Flow, Limits, Pace, Search, Think};
 use crate::regions::{Region, Regions};
 use spec::kinds::{self, Mode, RateProcess, Sequencer, ThinkCount};
-use units::PerDdir;
+use units::{Amount, PerDdir};
 use workload::{
     Direction, Distribution, FileRegion, FileService, FileServiceKind, Generator, RwSequencer,
-    Seed, Spec, ZoneShare, rng::Taus,
+    Seed, Spec, Strided, ZoneShare, rng::Taus,
 };
 
 /// Requests of the worker with thread number `number` over `regions`, whose files are spelled
@@ -40,6 +40,7 @@ pub(crate) fn requests(
         percentage_random: io.percentage_random,
         files: regions.regions.iter().zip(names).map(file_region).collect(),
         file_service: file_service(job.options.target.file_service_type),
+        file_skew: file_skew(job.options.target.file_service_type),
         open_files: open_files(job, names.len()),
         size: regions.size_bytes,
         io_size: regions.io_size_bytes,
@@ -63,6 +64,7 @@ pub(crate) fn requests(
         fsync: io.fsync,
         fdatasync: io.fdatasync,
         sync_file_range: io.sync_file_range.map_or(0, |range| range.every),
+        strided: strided(job),
         ..Spec::default()
     }
 }
@@ -100,18 +102,44 @@ fn direction(mode: Mode) -> Direction {
     }
 }
 
-/// Skewed choices of files are refused by the option table; they never come here.
 fn file_service(service: kinds::FileService) -> FileService {
     let (kind, requests) = match service {
         kinds::FileService::Random(n) => (FileServiceKind::Random, n),
         kinds::FileService::Sequential(n) => (FileServiceKind::Sequential, n),
         kinds::FileService::RoundRobin(n) => (FileServiceKind::RoundRobin, n),
-        _ => (FileServiceKind::RoundRobin, 1),
+        _ => (FileServiceKind::Skewed, 1),
     };
     FileService {
         kind,
         requests: requests.max(1),
     }
+}
+
+fn file_skew(service: kinds::FileService) -> Option<Distribution> {
+    match service {
+        kinds::FileService::Zipf { theta, center } => Some(Distribution::Zipf { theta, center }),
+        kinds::FileService::Pareto { h, center } => Some(Distribution::Pareto { h, center }),
+        kinds::FileService::Normal { deviation, center } => {
+            Some(Distribution::Normal { deviation, center })
+        }
+        _ => None,
+    }
+}
+
+fn strided(job: &Job<'_>) -> Option<Strided> {
+    let zone = &job.options.zone;
+    (zone.zonemode == kinds::ZoneMode::Strided).then(|| Strided {
+        size: zone.zonesize,
+        range: match zone.zonerange {
+            0 => zone.zonesize,
+            range => range,
+        },
+        skip: match zone.zoneskip {
+            Amount::Bytes(bytes) => bytes,
+            // Refused when the job was settled.
+            Amount::Percent(_) | Amount::Zones(_) => 0,
+        },
+    })
 }
 
 fn distribution(given: &kinds::Distribution) -> Distribution {

@@ -6,11 +6,12 @@ use crate::error::Fault;
 use crate::guard::{self, WritePermit};
 use crate::job::Job;
 use crate::layout::{Make, NewFile};
-use crate::model::{Target, TargetKind};
+use crate::model::{LockMode, Target, TargetKind};
 use crate::regions::{Found, Regions};
 use engine::ByName;
+use crate::replay::LogFile;
 use host::Facts;
-use spec::kinds::Fallocate;
+use spec::kinds::{Fallocate, FileLock};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
@@ -122,6 +123,7 @@ impl<'f> Book<'f> {
                 length_bytes: region.length_bytes,
                 size_bytes: region.file_bytes,
                 created: false,
+                lock: lock(job),
                 permit: None,
             };
             if job.caps.by_name.is_some() && job.caps.diskless {
@@ -140,7 +142,8 @@ impl<'f> Book<'f> {
                     let permit = known.permit(facts, job)?;
                     target.permit = job.modifies().then_some(permit);
                 }
-                if job.options.io.direct && job.caps.by_name.is_none() {
+                let direct = job.options.io.direct || job.options.io.atomic;
+                if direct && job.caps.by_name.is_none() {
                     known.check_direct(facts, job, region.offset_bytes)?;
                 }
                 if let Some(file) = file {
@@ -151,6 +154,51 @@ impl<'f> Book<'f> {
             targets.push(target);
         }
         Ok((targets, files))
+    }
+}
+
+impl<'f> Book<'f> {
+    /// The targets of one worker that replays a recording. Nothing is laid out for it, as in
+    /// fio; what is written is created where it is missing.
+    pub fn recorded(&mut self, job: &Job<'_>, files: &[LogFile]) -> Result<Vec<Target>, Fault> {
+        let mut targets = Vec::with_capacity(files.len());
+        for file in files {
+            let mut target = Target {
+                path: Arc::new(PathBuf::from(&file.name)),
+                kind: TargetKind::None,
+                offset_bytes: 0,
+                length_bytes: file.end,
+                size_bytes: file.end,
+                created: false,
+                lock: lock(job),
+                permit: None,
+            };
+            if !job.caps.diskless {
+                let found = self.found(job, &file.name)?;
+                let facts = self.facts;
+                let known = self.look(&file.name)?;
+                if file.modified {
+                    target.permit = Some(known.permit(facts, job)?);
+                    known.exists = true;
+                } else if !known.exists {
+                    return Err(refuse(&target.path, "does not exist, but is replayed"));
+                }
+                let size = found.size_bytes.unwrap_or(file.end);
+                if job.caps.fixed_size && size < file.end {
+                    let end = file.end;
+                    let reason = format!("has {size} bytes, and the recording reaches to {end}");
+                    return Err(refuse(&target.path, reason));
+                }
+                target.path = Arc::clone(&known.path);
+                target.kind = found.kind;
+                target.size_bytes = size;
+                if found.kind == TargetKind::Block {
+                    target.length_bytes = file.end.min(size);
+                }
+            }
+            targets.push(target);
+        }
+        Ok(targets)
     }
 }
 
@@ -258,6 +306,14 @@ impl Known {
         } else {
             Ok(())
         }
+    }
+}
+
+fn lock(job: &Job<'_>) -> Option<LockMode> {
+    match job.options.target.lockfile {
+        FileLock::None => None,
+        FileLock::Exclusive => Some(LockMode::Exclusive),
+        FileLock::ReadWrite => Some(LockMode::ReadWrite),
     }
 }
 

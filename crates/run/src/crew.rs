@@ -2,6 +2,7 @@
 //! stop, samples their counters, and collects what they leave behind. Workers never wait for it.
 
 use crate::live::{Phase, order};
+use crate::locks::Locks;
 use crate::logs::{Aggregate, Scribe};
 use crate::member::{Member, State};
 use crate::report::{self, Account};
@@ -163,11 +164,12 @@ impl Crew {
         let io_workers = Arc::default();
         let mut flows = HashMap::new();
         let members = plan.workers.iter();
+        let locks = Arc::new(Locks::new(plan.workers.iter()));
         let members = members
             .map(|worker| {
                 let flow = worker.pace.flow;
                 let flow = flow.map(|flow| flows.entry(flow.id).or_default());
-                Member::new(worker, &io_workers, flow.cloned())
+                Member::new(worker, &io_workers, flow.cloned(), &locks)
             })
             .collect();
         let scribe = Scribe::start(&plan.workers);

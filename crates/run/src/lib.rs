@@ -10,10 +10,12 @@ pub mod failure;
 mod hot;
 pub mod idle;
 mod live;
+mod locks;
 mod logs;
 mod member;
 mod pace;
 mod place;
+mod replay;
 mod report;
 mod rich;
 mod sampler;
@@ -26,3 +28,4 @@ mod worker;
 
 pub use crew::{Crew, Ended, Intervals, Observer, Remote, View, WorkerView};
 pub use live::Phase;
+pub use logs::inflate;

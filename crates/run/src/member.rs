@@ -1,6 +1,7 @@
 //! One worker as the crew sees it: what it is doing, and what it must be told when.
 
 use crate::live::order;
+use crate::locks::Locks;
 use crate::logs::Pen;
 use crate::pace::Flow;
 use crate::sampler::Sampler;
@@ -56,12 +57,18 @@ pub struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// A worker that has not started.
-    pub fn new(plan: &'a Worker, io_workers: &Arc<AtomicU32>, flow: Option<Arc<Flow>>) -> Self {
+    pub fn new(
+        plan: &'a Worker,
+        io_workers: &Arc<AtomicU32>,
+        flow: Option<Arc<Flow>>,
+        locks: &Arc<Locks>,
+    ) -> Self {
         Member {
             plan,
             shared: Arc::new(Shared {
                 io_workers: Arc::clone(io_workers),
                 flow,
+                locks: Arc::clone(locks),
                 ..Shared::default()
             }),
             state: State::Pending,

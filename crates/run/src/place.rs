@@ -5,6 +5,28 @@ use plan::model::{MemoryMode, Worker};
 use result::Failure;
 use sys::{numa, process};
 
+/// Sets the elevators that the job asks for; the kernel must then say that it uses them.
+pub fn switch_elevators(worker: &Worker) -> Result<(), Failure> {
+    for (file, word) in &worker.schedulers {
+        let told = |error: &std::io::Error| {
+            step(
+                format!("set ioscheduler={word} in {}", file.display()),
+                error,
+            )
+        };
+        std::fs::write(file, word).map_err(|error| told(&error))?;
+        let now = std::fs::read_to_string(file).map_err(|error| told(&error))?;
+        let chosen = format!("[{word}]");
+        if !now
+            .split_whitespace()
+            .any(|have| have == chosen || have == word)
+        {
+            return Err(told(&std::io::ErrorKind::InvalidInput.into()));
+        }
+    }
+    Ok(())
+}
+
 /// Applies the placement of a worker to the calling thread.
 pub fn take(worker: &Worker) -> Result<(), Failure> {
     let place = &worker.placement;

@@ -2,8 +2,10 @@
 
 use crate::hot::{Done, Gate, Hooks};
 use crate::live::Live;
+use crate::locks::Turns;
 use crate::logs::Book;
 use crate::pace::Pace;
+use crate::replay::Timekeeper;
 use crate::stats::Stats;
 use crate::verify::Verification;
 use engine::Io;
@@ -16,6 +18,10 @@ use workload::{Batch, Fill};
 pub struct Rich<'a> {
     /// Rates, think time, flows, latency limits.
     pub pace: Option<Pace>,
+    /// Files shared with other jobs in turns.
+    pub turns: Option<Turns>,
+    /// Times of a recording.
+    pub timekeeper: Option<Timekeeper>,
     /// Log rows and the recorded pattern.
     pub book: Option<Book>,
     /// Stamps on writes, checks of reads.
@@ -51,9 +57,20 @@ impl Hooks for Rich<'_> {
     }
 
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate {
-        match self.pace() {
+        if let Some(keeper) = &mut self.timekeeper {
+            let gate = keeper.gate(io, clock);
+            if gate != Gate::Go {
+                return gate;
+            }
+        }
+        let gate = match self.pace() {
             Some((pace, live)) => pace.gate(io.ddir, clock, live),
             None => Gate::Go,
+        };
+        match &mut self.turns {
+            // Last, so that nothing is held while something else is waited for.
+            Some(turns) if gate == Gate::Go => turns.gate(io, clock),
+            _ => gate,
         }
     }
 
@@ -74,6 +91,10 @@ impl Hooks for Rich<'_> {
         self.verification.as_mut()?.read_back()
     }
 
+    fn late_failure(&mut self) -> Option<Failure> {
+        self.verification.as_mut()?.late_failure()
+    }
+
     fn read_back_over(&mut self) {
         if let Some(verification) = &mut self.verification {
             verification.read_back_over();
@@ -81,6 +102,9 @@ impl Hooks for Rich<'_> {
     }
 
     fn taken<C: Clock>(&mut self, io: &Io, at: u64, clock: C) {
+        if let Some(keeper) = &mut self.timekeeper {
+            keeper.taken(io);
+        }
         if let Some((pace, _)) = self.pace() {
             pace.issued(io.ddir, io.slot, io.len, clock);
         }
@@ -121,6 +145,9 @@ impl Hooks for Rich<'_> {
     }
 
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure> {
+        if let Some(turns) = &mut self.turns {
+            turns.release(done.io.slot);
+        }
         if let Some(book) = &mut self.book {
             book.done(done, &self.live, clock);
         }

@@ -5,9 +5,12 @@ use crate::worker::open_failure;
 use engine::ByName;
 use plan::model::{Memory, Target, TargetKind, Worker};
 use result::Failure;
-use sys::file::{File, Hint};
+use sys::file::File;
 use sys::pages::{Kind, Pool};
 use units::Ddir;
+
+/// errno of what a target cannot do.
+const EOPNOTSUPP: i32 = 95;
 
 /// Opens all targets and prepares the page cache as the job asks.
 pub fn open(worker: &Worker) -> Result<Vec<File>, Failure> {
@@ -32,6 +35,9 @@ fn open_one(worker: &Worker, target: &Target) -> Result<File, Failure> {
         }
         failure
     })?;
+    if access.atomic && worker.uses(Ddir::Write) {
+        atomic(worker, &file)?;
+    }
     let cached = matches!(target.kind, TargetKind::File | TargetKind::Block);
     if !cached {
         return Ok(file);
@@ -45,12 +51,7 @@ fn open_one(worker: &Worker, target: &Target) -> Result<File, Failure> {
             done => done.map_err(|e| step(named("invalidate"), &e))?,
         }
     }
-    if let Some(random) = access.advise_random {
-        let hint = if random {
-            Hint::Random
-        } else {
-            Hint::Sequential
-        };
+    if let Some(hint) = access.advice {
         file.advise(hint, offset, length)
             .map_err(|e| step(named("fadvise"), &e))?;
     }
@@ -62,6 +63,31 @@ fn open_one(worker: &Worker, target: &Target) -> Result<File, Failure> {
         pre_read(target).map_err(|e| step(named("pre_read"), &e))?;
     }
     Ok(file)
+}
+
+/// Refuses writes that the target cannot make atomic.
+fn atomic(worker: &Worker, file: &File) -> Result<(), Failure> {
+    let refuse = |why: String| {
+        let path = file.path().display();
+        Err(Failure::new(
+            EOPNOTSUPP,
+            "atomic",
+            format!("atomic=1: {path} {why}"),
+        ))
+    };
+    let Some((min, max)) = file.atomic_limits() else {
+        return refuse("cannot be written atomically".into());
+    };
+    let block = &worker.requests.block[Ddir::Write];
+    let sizes = block.split.iter().map(|share| share.bytes);
+    for size in sizes.chain([block.min, block.max]) {
+        if size < min.into() || size > max.into() || !size.is_power_of_two() {
+            return refuse(format!(
+                "takes atomic writes of {min} to {max} bytes, powers of two, not of {size}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Reads the region into the page cache.
@@ -88,10 +114,15 @@ pub fn pool(worker: &Worker, depth: u32) -> Result<Pool, Failure> {
         Memory::Anonymous => Kind::Anonymous,
         Memory::Shared => Kind::Shared,
         Memory::Huge(bytes) => Kind::Huge(*bytes as usize),
-        Memory::File(path) => Kind::File {
-            path: path.clone(),
-            shared: false,
-            huge: None,
+        Memory::SharedHuge(bytes) => Kind::SharedHuge(*bytes as usize),
+        Memory::File {
+            permit,
+            shared,
+            huge,
+        } => Kind::File {
+            path: permit.path().to_owned(),
+            shared: *shared,
+            huge: huge.map(|bytes| bytes as usize),
         },
     };
     let slot_bytes = buffers.slot_bytes.max(1) as usize;
@@ -100,18 +131,37 @@ pub fn pool(worker: &Worker, depth: u32) -> Result<Pool, Failure> {
         slot_bytes,
         buffers.align_bytes as usize,
         &kind,
-        buffers.lock_bytes > 0,
+        false,
     )
     .map_err(|e| {
-        step(
+        let mut failure = step(
             format!("allocate {depth} buffers of {slot_bytes} bytes"),
             &e,
-        )
+        );
+        if matches!(kind, Kind::Huge(_) | Kind::SharedHuge(_)) {
+            failure.message += " (are enough huge pages reserved? see /proc/sys/vm/nr_hugepages)";
+        }
+        failure
     })
+}
+
+/// Memory that is locked down while the worker runs (`lockmem`), so that less is left for the
+/// page cache.
+pub fn ballast(worker: &Worker) -> Result<Option<Pool>, Failure> {
+    let bytes = worker.buffers.lock_bytes as usize;
+    if bytes == 0 {
+        return Ok(None);
+    }
+    Pool::new(1, bytes, 1, &Kind::Anonymous, true)
+        .map(Some)
+        .map_err(|e| step(format!("lock {bytes} bytes of memory"), &e))
 }
 
 /// Smallest block of any direction in use, bytes.
 pub fn smallest_block(worker: &Worker) -> u32 {
+    if let Some(replay) = &worker.replay {
+        return replay.shortest as u32;
+    }
     let blocks = &worker.requests.block;
     let used = |ddir: &Ddir| worker.uses(*ddir);
     let smallest = Ddir::DATA
@@ -124,7 +174,7 @@ pub fn smallest_block(worker: &Worker) -> u32 {
 
 /// `end_fsync`, `end_syncfs`, `fsync_on_close`.
 pub fn sync_all(worker: &Worker, files: &[File]) -> Result<(), Failure> {
-    if !worker.requests.direction.writes() {
+    if !worker.uses(Ddir::Write) {
         return Ok(());
     }
     for file in files {

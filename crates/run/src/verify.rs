@@ -4,16 +4,18 @@
 //! the next one without that; the latter means that it failed, and a failed write is not read
 //! back. The log is handed over in blocks, so the loop takes its lock once per block.
 
-use crate::failure::{EILSEQ, VERIFY};
+mod check;
+
+use check::{Checker, Inspectors};
 use engine::Io;
-use plan::model::{Target, Verify, Worker};
+use plan::model::{Verify, Worker};
+use plan::saved::State;
 use result::Failure;
 use std::collections::VecDeque;
-use std::io::Write as _;
-use std::path::Path;
+use std::sync::Arc;
 use units::Ddir;
 use workload::verify::{
-    Backlog, Expect, Feed, Mismatch, Piece, ReadBack, ReadOrder, Stamper, Verifier, VerifyKind,
+    Backlog, Expect, Feed, Piece, ReadBack, ReadOrder, Stamper, Twin, UntilSaved, VerifyKind,
     VerifySeeds, WithBacklog, Written,
 };
 use workload::{Batch, Fill};
@@ -45,9 +47,17 @@ pub fn stamps(worker: &Worker) -> bool {
 /// Verification of one worker.
 pub struct Verification<'a> {
     plan: &'a Verify,
-    targets: &'a [Target],
     stamper: Stamper,
-    verifier: Verifier,
+    checker: Checker,
+    /// Threads that check in the worker's place.
+    inspectors: Option<Inspectors>,
+    /// The sequence again, instead of a log.
+    twin: Option<Twin>,
+    /// Number of the first write of this pass.
+    base: u64,
+    /// What is saved when the job ends.
+    state: Option<State>,
+    order: ReadOrder,
     feed: Feed,
     /// Written requests that the log does not have yet, handed over when `block` are there.
     fresh: Vec<Piece>,
@@ -68,22 +78,48 @@ pub struct Verification<'a> {
 impl<'a> Verification<'a> {
     /// Verification with `depth` slots, if the job asks for it. `fake`: the engine moves no
     /// data.
-    pub fn new(worker: &'a Worker, depth: u32, fake: bool) -> Option<Self> {
-        let plan = worker.verify.as_ref()?;
+    ///
+    /// # Errors
+    /// A checking thread cannot be started.
+    pub fn new(worker: &'a Worker, depth: u32, fake: bool) -> Result<Option<Self>, Failure> {
+        let Some(plan) = worker.verify.as_ref() else {
+            return Ok(None);
+        };
         let spec = &worker.requests;
         let order = ReadOrder::of(spec);
-        let writes = spec.direction.writes();
+        let writes = worker.uses(Ddir::Write);
         let smallest = spec.block[Ddir::Write].min.max(1);
-        let expected = if writes {
+        let checker = Checker::new(plan, &worker.targets);
+        let longest = worker.buffers.slot_bytes as usize;
+        let inspectors = (plan.threads > 0)
+            .then(|| Inspectors::start(plan, &checker, longest))
+            .transpose()?;
+        let twin = (plan.regenerates && writes && worker.replay.is_none())
+            .then(|| workload::generator(spec))
+            .transpose()
+            .map_err(|error| Failure::new(22, "experimental_verify", error.to_string()))?;
+        let state = plan.save.as_ref().map(|_| State {
+            depth,
+            files: worker.targets.len() as u32,
+            writes: 0,
+            index: u64::from(worker.number) - 1,
+            name: worker.name.clone(),
+            completed: vec![VecDeque::new(); worker.targets.len()],
+        });
+        let expected = if writes && twin.is_none() {
             (spec.size / smallest).min(MOST_RESERVED)
         } else {
             0
         };
-        Some(Verification {
+        Ok(Some(Verification {
             plan,
-            targets: &worker.targets,
             stamper: Stamper::new(&plan.content, worker.number, VerifySeeds::of(spec)),
-            verifier: Verifier::new(&plan.content),
+            checker,
+            inspectors,
+            twin: twin.map(Twin::new),
+            base: 0,
+            state,
+            order,
             feed: Feed::new(Written::new(order, expected as usize)),
             fresh: Vec::with_capacity(BLOCK),
             block: if plan.backlog > 0 { 1 } else { BLOCK },
@@ -93,16 +129,39 @@ impl<'a> Verification<'a> {
             reads_only: !writes,
             reading_back: false,
             fake,
-        })
+        }))
     }
 
-    /// The job's requests with the reads of `verify_backlog` in between.
-    pub fn with_backlog(&self, fill: Box<dyn Fill>) -> Box<dyn Fill> {
+    /// The job's requests with the reads of `verify_backlog` in between; those of a job that
+    /// only reads end where the saved state does.
+    pub fn around(&self, fill: Box<dyn Fill>) -> Box<dyn Fill> {
+        if self.reads_only {
+            return self.until_saved(fill);
+        }
         if self.plan.backlog == 0 || !self.plan.read_back {
             return fill;
         }
         let backlog = Backlog::new(self.plan.backlog, self.plan.backlog_batch);
         Box::new(WithBacklog::new(fill, &self.feed, backlog))
+    }
+
+    fn until_saved(&self, fill: Box<dyn Fill>) -> Box<dyn Fill> {
+        match &self.plan.saved {
+            Some(saved) => Box::new(UntilSaved::new(fill, Arc::clone(saved))),
+            None => fill,
+        }
+    }
+
+    /// Leaves the state of the job for a later run to load. A job is no worse for a state that
+    /// cannot be saved, so that is only told.
+    pub fn save(&mut self) {
+        let (Some(state), Some(path)) = (&mut self.state, &self.plan.save) else {
+            return;
+        };
+        state.writes = self.number;
+        if let Err(error) = std::fs::write(path, state.encode()) {
+            eprintln!("fio: verify state {} not saved: {error}", path.display());
+        }
     }
 
     /// A request is about to be issued, perhaps not for the first time: an engine that was
@@ -142,9 +201,12 @@ impl<'a> Verification<'a> {
             Some(piece) if is_at(piece, io) => {
                 // What an earlier run wrote may have other numbers and other seeds.
                 let known = !self.plan.only;
+                let again = self.twin.is_some();
+                // Of overlapping writes that are generated again, an earlier one is gone.
+                let numbered = known && !(again && self.order == ReadOrder::Sorted);
                 let expect = Expect {
-                    numberio: known.then_some(piece.numberio),
-                    seed: known.then_some(piece.seed),
+                    numberio: numbered.then_some(piece.numberio),
+                    seed: (known && !again).then_some(piece.seed),
                     trimmed: piece.trimmed,
                 };
                 self.expected.pop_front();
@@ -162,7 +224,15 @@ impl<'a> Verification<'a> {
     #[inline]
     pub fn done(&mut self, io: &Io, buffer: &[u8]) -> Result<(), Failure> {
         match std::mem::replace(&mut self.slots[io.slot as usize], Slot::Idle) {
-            Slot::Writing(piece) if self.plan.read_back => {
+            Slot::Writing(piece) => {
+                if let Some(state) = &mut self.state {
+                    let recent = &mut state.completed[usize::from(piece.file)];
+                    recent.truncate(state.depth as usize - 1);
+                    recent.push_front(piece.offset);
+                }
+                if !self.plan.read_back || self.twin.is_some() {
+                    return Ok(());
+                }
                 self.fresh.push(piece);
                 if self.fresh.len() >= self.block {
                     self.feed.log(&mut self.fresh);
@@ -175,48 +245,15 @@ impl<'a> Verification<'a> {
     }
 
     fn check(&mut self, io: &Io, buffer: &[u8], expect: &Expect) -> Result<(), Failure> {
-        let mut found = Vec::new();
-        let fatal = self.plan.fatal;
-        self.verifier
-            .check_each(buffer, io.offset, expect, |mismatch| {
-                found.push(mismatch);
-                !fatal
-            });
-        match found.first() {
-            None => Ok(()),
-            Some(first) => {
-                found
-                    .iter()
-                    .for_each(|mismatch| self.complain(io, buffer, mismatch));
-                let text = first.text(&self.target(io).path.display());
-                let line = text.lines().next().unwrap_or_default();
-                Err(Failure::new(EILSEQ, VERIFY, line))
-            }
+        match &mut self.inspectors {
+            Some(inspectors) => inspectors.check(io, buffer, expect),
+            None => self.checker.check(io, buffer, expect),
         }
     }
 
-    fn target(&self, io: &Io) -> &'a Target {
-        &self.targets[usize::from(io.file)]
-    }
-
-    /// Says at once what is wrong, as a run may last for days, and dumps the block if asked.
-    #[cold]
-    fn complain(&self, io: &Io, buffer: &[u8], mismatch: &Mismatch) {
-        let path = &self.target(io).path;
-        let mut text = mismatch.text(&path.display()) + "\n";
-        if self.plan.dump {
-            let at = (mismatch.offset - mismatch.request_offset) as usize;
-            let received = &buffer[at..at + mismatch.len as usize];
-            if mismatch.reason.is_header() {
-                text += &dump(path, mismatch.offset, "hdr_fail", received);
-            } else {
-                text += &dump(path, mismatch.offset, "received", received);
-                let expected = self.verifier.expected(buffer, mismatch);
-                text += &dump(path, mismatch.offset, "expected", &expected);
-            }
-        }
-        // Nobody is left to tell if standard error is closed.
-        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    /// Something wrong that checking threads have found; waits for them.
+    pub fn late_failure(&mut self) -> Option<Failure> {
+        self.inspectors.as_mut()?.settle()
     }
 
     /// True if writes are not issued but taken for done.
@@ -251,9 +288,22 @@ impl<'a> Verification<'a> {
             }
         }
         self.feed.log(&mut self.fresh);
-        self.reading_back = self.plan.read_back && !self.feed.is_empty();
-        self.reading_back
-            .then(|| Box::new(ReadBack::new(&self.feed)) as Box<dyn Fill>)
+        let base = std::mem::replace(&mut self.base, self.number);
+        let reads: Option<Box<dyn Fill>> = match &self.twin {
+            _ if !self.plan.read_back => None,
+            Some(_) if self.number == base => None,
+            Some(twin) => Some(twin.read_back(&self.feed, base, self.number - base)),
+            None if self.feed.is_empty() => None,
+            None => Some(Box::new(ReadBack::new(&self.feed))),
+        };
+        self.reading_back = reads.is_some();
+        reads.map(|reads| {
+            if self.plan.only {
+                self.until_saved(reads)
+            } else {
+                reads
+            }
+        })
     }
 
     /// The pass of reading back is over.
@@ -283,17 +333,4 @@ fn piece(file: u16, offset: u64, len: u32, numberio: u64, seed: u64) -> Piece {
 
 fn is_at(piece: &Piece, io: &Io) -> bool {
     (piece.file, piece.offset, piece.len) == (io.file, io.offset, io.len)
-}
-
-/// Writes a block to the current directory under fio's name; what there is to say about it.
-fn dump(target: &Path, offset: u64, what: &str, block: &[u8]) -> String {
-    let base = target
-        .file_name()
-        .unwrap_or(target.as_os_str())
-        .to_string_lossy();
-    let name = format!("{base}.{offset}.{what}");
-    match std::fs::write(&name, block) {
-        Ok(()) => format!("       {what} data dumped as {name}\n"),
-        Err(error) => format!("       {what} data not dumped as {name}: {error}\n"),
-    }
 }

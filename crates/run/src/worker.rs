@@ -3,9 +3,11 @@
 use crate::failure;
 use crate::hot::{self, Exit, Hooks, Plain, Reduced, Work};
 use crate::live::{Live, Phase};
+use crate::locks::Locks;
 use crate::logs::Book;
 use crate::pace::{Flow, Pace};
 use crate::place;
+use crate::replay::Timekeeper;
 use crate::rich::Rich;
 use crate::sampler::Sampled;
 use crate::stats::{Snapshot, Stats};
@@ -21,7 +23,7 @@ use sys::clock::{Clock, Monotonic};
 use sys::process::Usage;
 use sys::tsc::Tsc;
 use units::{Ddir, KbBase};
-use workload::{Batch, Filler};
+use workload::{Batch, Fill, Filler, Replay, Timetable};
 
 /// What a worker and the crew share.
 #[derive(Default)]
@@ -36,6 +38,8 @@ pub struct Shared {
     pub io_workers: Arc<AtomicU32>,
     /// The flow of the job, with `flow=`.
     pub flow: Option<Arc<Flow>>,
+    /// Files that workers use in turns.
+    pub locks: Arc<Locks>,
 }
 
 /// A gate that opens once.
@@ -124,9 +128,13 @@ pub type Tell<'a> = &'a dyn Fn(Tale);
 pub fn run(worker: &model::Worker, shared: &Shared, book: Option<Book>, tell: Tell<'_>) -> Outcome {
     let mut outcome = Outcome::new(worker);
     shared.live.enter(Phase::Created);
-    let prepared = place::take(worker).and_then(|()| targets::open(worker));
+    let prepared = place::take(worker).and_then(|()| {
+        place::switch_elevators(worker)?;
+        let ballast = targets::ballast(worker)?;
+        Ok((ballast, targets::open(worker)?))
+    });
     match prepared {
-        Ok(files) => {
+        Ok((_ballast, files)) => {
             let start = Start {
                 worker,
                 shared,
@@ -180,7 +188,7 @@ impl Visitor for Start<'_> {
         tell(Tale::Ready);
         shared.start.pass();
         let before = || script(worker, worker.lifecycle.prerun.as_deref(), "prerun", tell);
-        let (engine, filler, fill) = match prepared.and_then(|parts| before().map(|()| parts)) {
+        let (engine, filler, fill, times) = match prepared.and_then(|parts| before().map(|()| parts)) {
             Ok(parts) => parts,
             Err(failure) => {
                 outcome.stats.failure = Some(failure);
@@ -195,6 +203,7 @@ impl Visitor for Start<'_> {
             engine,
             filler,
             fill,
+            times,
             outcome,
         };
         let tsc = match worker.measured.clock {
@@ -232,7 +241,12 @@ fn target_facts(target: &model::Target) -> engine::Target {
     }
 }
 
-type Prepared<E> = (E, Option<Filler>, Box<dyn workload::Fill>);
+type Prepared<E> = (
+    E,
+    Option<Filler>,
+    Box<dyn workload::Fill>,
+    Option<Timetable>,
+);
 
 /// Buffers, engine and generator: all allocation happens here.
 fn prepare<E: Engine>(
@@ -259,7 +273,7 @@ fn prepare<E: Engine>(
         worker.depth.iodepth
     };
     let mut pool = targets::pool(worker, depth)?;
-    let writes = worker.requests.direction.writes();
+    let writes = worker.uses(Ddir::Write);
     let fills = writes && !verify::stamps(worker);
     let mut filler = fills.then(|| Filler::new(&worker.buffers.fill));
     if let Some(filler) = &mut filler {
@@ -274,7 +288,7 @@ fn prepare<E: Engine>(
         pool,
         direct: worker.access.direct,
         atomic: worker.access.atomic,
-        reads: worker.requests.direction.reads() || worker.verify.is_some(),
+        reads: worker.uses(Ddir::Read) || worker.verify.is_some(),
         writes,
         random: worker.requests.direction.is_random(),
         min_len: targets::smallest_block(worker),
@@ -304,9 +318,22 @@ fn prepare<E: Engine>(
             error.to_string(),
         )
     })?;
-    let fill = workload::generator(&worker.requests)
-        .map_err(|error| Failure::new(22, "init_random_map", error.to_string()))?;
-    Ok((engine, filler, fill))
+    let (fill, times) = requests(worker)?;
+    Ok((engine, filler, fill, times))
+}
+
+/// The source of requests, and the times they were recorded at where those count.
+fn requests(worker: &model::Worker) -> Result<(Box<dyn Fill>, Option<Timetable>), Failure> {
+    let Some(replay) = &worker.replay else {
+        let fill = workload::generator(&worker.requests)
+            .map_err(|error| Failure::new(22, "init_random_map", error.to_string()))?;
+        return Ok((fill, None));
+    };
+    let recorded = replay
+        .requests()
+        .map_err(|error| failure::step("open read_iolog", &error))?;
+    let times = replay.timed.then(Timetable::default);
+    Ok((Box::new(Replay::new(recorded, times.clone())), times))
 }
 
 /// A worker whose engine runs.
@@ -318,6 +345,7 @@ struct Parts<'a, E> {
     engine: E,
     filler: Option<Filler>,
     fill: Box<dyn workload::Fill>,
+    times: Option<Timetable>,
     outcome: &'a mut Outcome,
 }
 
@@ -331,6 +359,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         engine,
         filler,
         fill,
+        times,
         outcome,
     } = parts;
     let before = sys::process::thread_usage();
@@ -346,9 +375,15 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     } else {
         worker.depth.iodepth
     };
-    let verification = Verification::new(worker, depth, E::CAPS.fake);
+    let verification = match Verification::new(worker, depth, E::CAPS.fake) {
+        Ok(verification) => verification,
+        Err(failure) => {
+            outcome.stats.failure = Some(failure);
+            return;
+        }
+    };
     let fill = match &verification {
-        Some(verification) => verification.with_backlog(fill),
+        Some(verification) => verification.around(fill),
         None => fill,
     };
     let stats = Stats::new(worker, E::CAPS.sync_at(worker.depth.iodepth));
@@ -369,19 +404,30 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         start_ticks: begin,
     };
     let pace = Pace::new(worker, begin, depth, shared.flow.as_ref());
-    let rich = pace.is_some() || book.is_some() || verification.is_some();
+    let timekeeper = times.map(|times| Timekeeper::new(times, begin));
+    let turns = shared.locks.of(worker, depth);
+    let rich = turns.is_some()
+        || timekeeper.is_some()
+        || pace.is_some()
+        || book.is_some()
+        || verification.is_some();
     if rich || worker.depth.serialize_overlap {
         if let Some(book) = &mut book {
             book.begin(begin);
         }
         let mut rich = Rich {
             pace,
+            turns,
+            timekeeper,
             book,
             verification,
             live: Arc::clone(&shared.live),
         };
         passes(worker, &mut work, &mut rich, outcome);
         rich.hand_over(&mut work.stats);
+        if let Some(verification) = &mut rich.verification {
+            verification.save();
+        }
         if let Some(book) = rich.book {
             outcome.sampled = book.finish(&shared.live, clock);
         }
@@ -441,6 +487,7 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
             }
             None => pass(work, &mut queue, hooks),
         };
+        let exit = settled(work, hooks, exit);
         if exit == Exit::PassDone {
             hooks.linger(work.clock);
         }
@@ -475,6 +522,20 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
     }
 }
 
+/// The end of a pass when everything about its requests is known.
+fn settled<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    hooks: &mut H,
+    mut exit: Exit,
+) -> Exit {
+    while let Some(failure) = hooks.late_failure() {
+        if let Some(worse) = work.hook_failed(failure) {
+            exit = worse;
+        }
+    }
+    exit
+}
+
 /// One pass through the loop that fits the engine.
 fn pass<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
@@ -499,6 +560,7 @@ fn read_back<E: Engine, C: Clock, H: Hooks>(
     let writes = std::mem::replace(&mut work.fill, reads);
     work.batch.clear();
     let exit = pass(work, queue, hooks);
+    let exit = settled(work, hooks, exit);
     hooks.read_back_over();
     work.fill = writes;
     work.batch.clear();

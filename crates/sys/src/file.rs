@@ -199,6 +199,29 @@ impl File {
         })
     }
 
+    /// Smallest and largest write that the device can make atomic, bytes; `None` where it or the
+    /// kernel cannot.
+    pub fn atomic_limits(&self) -> Option<(u32, u32)> {
+        // Linux's `struct statx` is 256 bytes long; libraries do not know these fields yet.
+        const STATX_WRITE_ATOMIC: u32 = 0x1_0000;
+        const UNIT_MIN_AT: usize = 0xa8;
+        let mut stat = [0u32; 64];
+        // SAFETY: the path is an empty C string and the buffer is as large as the kernel's
+        // struct, which holds plain numbers only.
+        let rc = unsafe {
+            libc::syscall(
+                libc::SYS_statx,
+                self.fd.as_raw_fd(),
+                c"".as_ptr(),
+                libc::AT_EMPTY_PATH,
+                STATX_WRITE_ATOMIC,
+                stat.as_mut_ptr(),
+            )
+        };
+        let (min, max) = (stat[UNIT_MIN_AT / 4], stat[UNIT_MIN_AT / 4 + 1]);
+        (rc == 0 && stat[0] & STATX_WRITE_ATOMIC != 0 && max > 0).then_some((min, max))
+    }
+
     /// Logical block size of a block device; `None` for anything else.
     pub fn logical_block_bytes(&self) -> Option<u32> {
         if self.kind != Kind::Block {

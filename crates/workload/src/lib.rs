@@ -23,15 +23,17 @@ mod generator;
 mod hash;
 mod map;
 mod offset;
+mod replay;
 pub mod rng;
 mod seeds;
 mod spec;
 pub mod verify;
 
 pub use batch::{Batch, Fill};
-pub use buffer::{FillPolicy, Filler};
+pub use buffer::{FillPolicy, Filler, WorkingSet};
 pub use generator::generator;
 pub use hash::name_hash;
+pub use replay::{Recorded, Replay, Timetable};
 pub use spec::{
     BlockSize, Direction, Distribution, FileRegion, FileService, FileServiceKind, FioRules,
     Generator, RwSequencer, Seed, SizeShare, Spec, SpecError, Strided, ZoneShare,

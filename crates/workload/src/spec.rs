@@ -152,6 +152,8 @@ pub enum FileServiceKind {
     Sequential,
     /// At random.
     Random,
+    /// At random, as [`Spec::file_skew`] says.
+    Skewed,
 }
 
 /// The `file_service_type` option.
@@ -285,6 +287,8 @@ pub struct Spec {
     pub files: Vec<FileRegion>,
     /// Choice of the next file.
     pub file_service: FileService,
+    /// Which files are popular, for [`FileServiceKind::Skewed`].
+    pub file_skew: Option<Distribution>,
     /// Files that may be open at once; 0: all.
     pub open_files: u32,
     /// Bytes of one pass (`size`, resolved; for several files the sum).
@@ -351,6 +355,7 @@ impl Default for Spec {
                 kind: FileServiceKind::RoundRobin,
                 requests: 1,
             },
+            file_skew: None,
             open_files: 0,
             size: 0,
             io_size: 0,

@@ -8,6 +8,23 @@ pub fn usage() -> String {
     spec::help::usage()
 }
 
+/// `--inflate-log`: the rows of a compressed log.
+fn inflate(path: &str) -> ExitCode {
+    let told = std::fs::File::open(path).and_then(|file| {
+        let mut out = std::io::stdout().lock();
+        run::inflate(std::io::BufReader::new(file), &mut out)
+    });
+    match told {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads has had enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fio: --inflate-log={path}: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
 /// Answers the switches that only ask for information.
 pub fn show(switches: &Switches) -> ExitCode {
     if switches.version {
@@ -18,6 +35,9 @@ pub fn show(switches: &Switches) -> ExitCode {
             env!("CARGO_PKG_VERSION")
         );
         return ExitCode::SUCCESS;
+    }
+    if let Some(path) = &switches.inflate_log {
+        return inflate(path);
     }
     if switches.help {
         print!("{}", usage());

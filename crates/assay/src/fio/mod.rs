@@ -101,6 +101,9 @@ impl Personality<'_> {
             return code;
         }
         self.remark(&session);
+        if self.switches.merge_only {
+            return ExitCode::SUCCESS;
+        }
         let mut crew = Crew::new();
         if let Some(prefix) = &self.switches.bandwidth_log {
             crew = match crew.with_bandwidth_log(prefix, &session.plan) {

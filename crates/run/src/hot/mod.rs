@@ -110,6 +110,10 @@ pub trait Hooks {
     fn read_back_over(&mut self) {}
     /// The last request of a pass is done, and nothing has ended the job.
     fn linger<C: Clock>(&mut self, _clock: C) {}
+    /// Something wrong with an earlier request that was found apart; waits until all is known.
+    fn late_failure(&mut self) -> Option<Failure> {
+        None
+    }
     /// A pass over the workload has ended.
     fn pass_over<C: Clock>(&mut self, _clock: C) {}
     /// What was counted is forgotten: measuring begins now.
@@ -127,6 +131,8 @@ pub enum Gate {
     Go,
     /// Let what is in flight come back and wait until this tick.
     Until(u64),
+    /// Wait until this tick; what is in flight comes back in its own time.
+    At(u64),
     /// Let one I/O in flight come back and ask again.
     Hold,
     /// End the job.
@@ -300,7 +306,7 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
 
     /// Records a failure that a hook found; `Some` when the worker must end.
     #[cold]
-    fn hook_failed(&mut self, failure: Failure) -> Option<Exit> {
+    pub(crate) fn hook_failed(&mut self, failure: Failure) -> Option<Exit> {
         if failure.place == crate::failure::VERIFY && self.errors.survives_verify(failure.errno) {
             self.count_error(failure.errno);
             return self.errors.verify_fatal.then_some(Exit::Stopped);

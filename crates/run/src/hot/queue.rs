@@ -16,6 +16,9 @@ use plan::model::Stamps;
 use sys::clock::Clock;
 use units::Ddir;
 
+/// How long completions may wait while the next request is not due yet.
+const NAP_NS: u64 = 80_000;
+
 /// Runs one pass and drains the queue.
 pub fn run<E: Engine, C: Clock, H: Hooks>(
     work: &mut Work<'_, E, C>,
@@ -236,6 +239,12 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
             return Taken::Waited;
         }
         Gate::Stop => return Taken::Exit(Exit::Stopped),
+        Gate::At(deadline) => {
+            return match reap_until(work, queue, hooks, deadline) {
+                Some(exit) => Taken::Exit(exit),
+                None => Taken::Waited,
+            };
+        }
     }
     work.fill_buffer(&io);
     if io.ddir.is_data() {
@@ -288,6 +297,40 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
     }
     work.batch.pos += 1;
     Taken::Some
+}
+
+/// Takes completions as they arrive until `deadline` or an order, without waiting for the last.
+#[cold]
+fn reap_until<E: Engine, C: Clock, H: Hooks>(
+    work: &mut Work<'_, E, C>,
+    queue: &mut Queue,
+    hooks: &mut H,
+    deadline: u64,
+) -> Option<Exit> {
+    while queue.in_flight() > 0 && work.clock.now() < deadline && !work.live.ordered() {
+        let before = queue.in_flight();
+        if queue.staged_n == 0
+            && let Err(error) = work.engine.wait(0)
+        {
+            let errno = error.raw_os_error().unwrap_or(EIO);
+            work.stats
+                .failure
+                .get_or_insert(crate::failure::reap_error(errno));
+            return Some(Exit::Failed);
+        }
+        let exit = reap(work, queue, hooks, 0, u32::MAX);
+        if exit.is_some() {
+            return exit;
+        }
+        if queue.in_flight() == before {
+            let nap = work.clock.now() + work.clock.ticks(NAP_NS);
+            crate::wait::until(work.clock, work.live, nap.min(deadline));
+        }
+    }
+    if queue.in_flight() == 0 {
+        crate::wait::until(work.clock, work.live, deadline);
+    }
+    None
 }
 
 /// Accounts a request that an asynchronous engine finished at once (trims, inline syncs). Gives

@@ -22,7 +22,7 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
         if H::ACTIVE {
             match hooks.gate(&io, work.clock) {
                 Gate::Go => {}
-                Gate::Until(deadline) => {
+                Gate::Until(deadline) | Gate::At(deadline) => {
                     crate::wait::until(work.clock, work.live, deadline);
                     continue;
                 }

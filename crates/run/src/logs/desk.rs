@@ -2,7 +2,7 @@
 
 use super::iolog;
 use super::pen::{BinsRow, Kind, Record};
-use super::row::{Columns, Row, push_bins, push_row};
+use super::row::{Columns, Row, push_bins};
 use super::sheet::Sheet;
 use super::window::Bins;
 use plan::model::{Logs, Worker};
@@ -50,9 +50,12 @@ impl Desk {
     ) -> Result<Desk, Failure> {
         let logs = &worker.logs;
         let open = |path: &Option<PathBuf>| {
-            path.as_ref()
-                .map(|path| Sheet::open(path, logs.append))
-                .transpose()
+            let sheet = path.as_ref().map(|path| Sheet::open(path, logs.append));
+            let sheet = sheet.transpose()?;
+            Ok(match logs.packed {
+                Some(bytes) => sheet.map(|sheet| sheet.packed(bytes as usize)),
+                None => sheet,
+            })
         };
         let mut iolog = logs
             .iolog
@@ -100,7 +103,7 @@ impl Desk {
         let columns = self.columns;
         let put = |sheet: &mut Option<Sheet>, row: &Row| {
             if let Some(sheet) = sheet {
-                push_row(sheet.text(), columns, row);
+                sheet.put(columns, row);
             }
         };
         match record.kind {

@@ -12,6 +12,7 @@ mod aggregate;
 mod book;
 mod desk;
 mod iolog;
+mod packed;
 mod pen;
 mod row;
 mod scribe;
@@ -20,5 +21,6 @@ mod window;
 
 pub use aggregate::Aggregate;
 pub use book::Book;
+pub use packed::inflate;
 pub use pen::{Kind, Pen, Record};
 pub use scribe::Scribe;

@@ -74,10 +74,17 @@ impl Scribe {
         }
         let (out, inbox) = sync_channel(logging * MESSAGES);
         let desks = workers.len();
+        let cpus = workers.iter().flat_map(|worker| &worker.logs.cpus);
+        let cpus: Vec<usize> = cpus.map(|cpu| *cpu as usize).collect();
         match std::thread::Builder::new()
             .name("logs".into())
-            .spawn(move || work(&inbox, desks))
-        {
+            .spawn(move || {
+                if !cpus.is_empty() {
+                    // Where logs are compressed changes no result; the CPUs are online.
+                    let _ = sys::process::set_affinity(&cpus);
+                }
+                work(&inbox, desks)
+            }) {
             Ok(thread) => (scribe.out, scribe.thread) = (Some(out), Some(thread)),
             Err(error) => scribe.broken = Some(failure::step("start the log writer", &error)),
         }

@@ -1,5 +1,7 @@
 //! One log file: rows collect in memory and are written in large pieces, whole rows at a time.
 
+use super::packed::{push_sample, write_chunk};
+use super::row::{Columns, Row, push_row};
 use crate::failure;
 use result::Failure;
 use std::fs::{File, OpenOptions};
@@ -15,6 +17,8 @@ pub struct Sheet {
     path: PathBuf,
     file: File,
     text: Vec<u8>,
+    /// Rows are binary samples, compressed in pieces of this many bytes.
+    packed: Option<usize>,
     /// The first error; later text is thrown away.
     error: Option<io::Error>,
 }
@@ -36,8 +40,28 @@ impl Sheet {
             path: path.into(),
             file,
             text: Vec::new(),
+            packed: None,
             error: None,
         })
+    }
+
+    /// The same file with compressed rows, in pieces of `chunk_bytes` samples.
+    pub fn packed(self, chunk_bytes: usize) -> Sheet {
+        Sheet {
+            packed: Some(chunk_bytes.max(1)),
+            ..self
+        }
+    }
+
+    /// Adds a row.
+    pub fn put(&mut self, columns: Columns, row: &Row) {
+        let Some(chunk) = self.packed else {
+            return push_row(self.text(), columns, row);
+        };
+        if self.text.len() >= chunk {
+            self.write();
+        }
+        push_sample(&mut self.text, columns, row);
     }
 
     /// Where the next row goes.
@@ -49,8 +73,12 @@ impl Sheet {
     }
 
     fn write(&mut self) {
-        if self.error.is_none() {
-            self.error = self.file.write_all(&self.text).err();
+        if self.error.is_none() && !self.text.is_empty() {
+            let written = match self.packed {
+                Some(_) => write_chunk(&self.text, &mut self.file),
+                None => self.file.write_all(&self.text),
+            };
+            self.error = written.err();
         }
         self.text.clear();
     }

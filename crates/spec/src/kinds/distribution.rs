@@ -2,7 +2,7 @@
 
 use super::rw::float;
 use super::split::{share, share_rest};
-use option::{Choice, Ctx, Kind, Scanned, State, Value, ValueError, bad_choice};
+use option::{Choice, Ctx, Kind, Scanned, Value, ValueError, bad_choice};
 use units::{Ddir, PerDdir, number};
 
 /// One zone of `zoned:`: a share of the accesses goes to a share of the file.
@@ -372,15 +372,6 @@ impl Value for FileService {
             FileService::Zipf { theta, center } => show_shape("zipf", *theta, *center),
             FileService::Pareto { h, center } => show_shape("pareto", *h, *center),
             FileService::Normal { deviation, center } => show_shape("normal", *deviation, *center),
-        }
-    }
-
-    fn state(&self) -> State {
-        match self {
-            FileService::RoundRobin(_) | FileService::Random(_) | FileService::Sequential(_) => {
-                State::Works
-            }
-            _ => State::Later("skewed file selection"),
         }
     }
 }

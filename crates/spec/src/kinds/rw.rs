@@ -116,10 +116,7 @@ impl Value for Mem {
     }
 
     fn state(&self) -> State {
-        match self.file {
-            Some(_) => State::Later("buffers in a mapped file"),
-            None => self.kind.state(),
-        }
+        self.kind.state()
     }
 }
 

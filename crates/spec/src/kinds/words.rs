@@ -198,13 +198,13 @@ option::choices! {
         /// A System V shared memory segment.
         Shm = "shm";
         /// A System V shared memory segment of huge pages.
-        ShmHuge = "shmhuge", later("huge page buffers");
+        ShmHuge = "shmhuge";
         /// A private mapping, anonymous or of a file.
         Mmap = "mmap";
         /// A shared mapping, anonymous or of a file.
-        MmapShared = "mmapshared", later("shared buffer mappings");
+        MmapShared = "mmapshared";
         /// A private mapping of huge pages, anonymous or of a file.
-        MmapHuge = "mmaphuge", later("huge page buffers");
+        MmapHuge = "mmaphuge";
         /// Memory of a GPU.
         CudaMalloc = "cudamalloc", refused("needs a CUDA driver");
     }
@@ -270,7 +270,7 @@ option::choices! {
         /// A window moves over the file.
         Strided = "strided";
         /// A zoned block device.
-        Zbd = "zbd";
+        Zbd = "zbd", later("zoned access");
     }
 }
 

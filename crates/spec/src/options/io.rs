@@ -19,7 +19,7 @@ option::options! {
         /// Go through the page cache; the opposite of `direct`.
         buffered: bool = "1", inverse("direct");
         /// Writes that are atomic in the device; implies `direct`.
-        atomic: bool = "0", later("atomic writes");
+        atomic: bool = "0";
         /// Synchronous writes by open flag.
         sync: SyncMode = "none";
         /// fsync(2) after this many writes.
@@ -29,11 +29,11 @@ option::options! {
         /// Make every Nth write a barrier.
         write_barrier: u32 = "0", refused("Linux has no barrier writes any more");
         /// sync_file_range(2) after every N writes: flags and N.
-        sync_file_range: Option<SyncFileRange>, later("sync_file_range");
+        sync_file_range: Option<SyncFileRange>;
         /// fsync(2) each file when the write phase ends.
         end_fsync: bool = "0";
         /// One syncfs(2) instead of an fsync(2) per file at the end.
-        end_syncfs: bool = "0", later("syncfs at the end");
+        end_syncfs: bool = "0";
         /// fsync(2) a written file at each close.
         fsync_on_close: bool = "0";
         /// Percentage of reads in a mixed workload.

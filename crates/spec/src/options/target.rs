@@ -23,9 +23,9 @@ option::options! {
         /// Assume this type of every file instead of looking.
         filetype: FileType = "none", later("skipping the look at each file");
         /// Use every file found below this directory.
-        opendir: Option<Names>, later("collecting files below a directory");
+        opendir: Option<String>;
         /// Serialise I/O to a file between jobs.
-        lockfile: FileLock = "none", prio(1), parent("filename"), later("file locks");
+        lockfile: FileLock = "none", prio(1), parent("filename");
         /// Number of files per job; `size` is divided over them.
         nrfiles: u32 = "1", aliases(&["nr_files"]);
         /// Most files open at once; all of them by default.
@@ -33,7 +33,7 @@ option::options! {
         /// Which file the next request goes to.
         file_service_type: FileService = "roundrobin", parent("nrfiles");
         /// Elevator to set on the backing device.
-        ioscheduler: Option<String>, later("changing a device's I/O scheduler");
+        ioscheduler: Option<String>;
         /// Lay out the files of different jobs one after the other.
         create_serialize: bool = "1";
         /// Flush each file after its layout.
@@ -64,10 +64,10 @@ option::options! {
         /// Lay out the full file first, so that writes overwrite real blocks.
         overwrite: bool = "0";
         /// Begin at the end of an existing file.
-        file_append: bool = "0", later("appending to existing files");
+        file_append: bool = "0";
         /// Write until the device or file system is full, which is no error then.
         fill_device: bool = "0", aliases(&["fill_fs"]);
         /// Expected lifetime of written data.
-        write_hint: WriteHint = "none", later("write lifetime hints");
+        write_hint: WriteHint = "none";
     }
 }

@@ -29,20 +29,19 @@ option::options! {
         /// Save the expected and the received block to files on a mismatch.
         verify_dump: bool = "0", parent("verify");
         /// Threads that check.
-        verify_async: u32 = "0", parent("verify"), later("checking in other threads");
+        verify_async: u32 = "0", parent("verify");
         /// CPUs of the checking threads.
-        verify_async_cpus: Option<IdList>, parent("verify_async"),
-            later("checking in other threads");
+        verify_async_cpus: Option<IdList>, parent("verify_async");
         /// Check after every so many written blocks.
         verify_backlog: u64 = "0", parent("verify");
         /// Blocks per batch of checks.
         verify_backlog_batch: u32 = "0", parent("verify");
         /// Save what was written when a run is interrupted.
-        verify_state_save: bool = "1", parent("verify"), later("saved verify state");
+        verify_state_save: bool = "1", parent("verify");
         /// Stop checking where the saved state ends.
-        verify_state_load: bool = "0", parent("verify"), later("saved verify state");
+        verify_state_load: bool = "0", parent("verify");
         /// Generate the sequence again instead of keeping it.
-        experimental_verify: bool = "0", parent("verify"), later("verification without a record");
+        experimental_verify: bool = "0", parent("verify");
         /// Check the write counter in the header.
         verify_write_sequence: bool = "1", parent("verify");
         /// Check the seed in the header.

@@ -8,15 +8,15 @@ option::options! {
     /// Zones and data placement
     pub struct Zone {
         /// How zones restrict the offsets.
-        zonemode: ZoneMode = "none", later("zoned access");
+        zonemode: ZoneMode = "none";
         /// Bytes per visit of a zone, or the size of a device's zones.
-        zonesize: u64 = "0", bytes(), later("zoned access");
+        zonesize: u64 = "0", bytes();
         /// Usable bytes of a zone.
         zonecapacity: u64 = "0", bytes(), refused("zoned block devices");
         /// Size of a zone in strided mode.
-        zonerange: u64 = "0", bytes(), later("zoned access");
+        zonerange: u64 = "0", bytes();
         /// Gap behind each visit.
-        zoneskip: Amount = "0", later("zoned access");
+        zoneskip: Amount = "0";
         /// Permit reads behind the write pointer.
         read_beyond_wp: bool = "0", refused("zoned block devices");
         /// Most zones being written, over all jobs.

@@ -87,6 +87,10 @@ pub struct Switches {
     pub idle_prof: Option<IdleProf>,
     /// `--aux-path`.
     pub aux_path: Option<String>,
+    /// `--inflate-log`.
+    pub inflate_log: Option<String>,
+    /// `--merge-blktrace-only`.
+    pub merge_only: bool,
 }
 
 impl Default for Switches {
@@ -112,6 +116,8 @@ impl Default for Switches {
             warnings_fatal: false,
             idle_prof: None,
             aux_path: None,
+            inflate_log: None,
+            merge_only: false,
         }
     }
 }
@@ -149,7 +155,11 @@ const ETA_MIN: Span = Span::from_ms(250);
 impl Switches {
     /// True when only information was asked for and no job is needed.
     pub fn informs(&self) -> bool {
-        self.version || self.help || self.cmdhelp.is_some() || self.enghelp.is_some()
+        self.version
+            || self.help
+            || self.cmdhelp.is_some()
+            || self.enghelp.is_some()
+            || self.inflate_log.is_some()
     }
 
     /// Applies a switch. A returned note tells how the value was read.
@@ -173,9 +183,11 @@ impl Switches {
             "version" => self.version = true,
             "help" => self.help = true,
             "warnings-fatal" => self.warnings_fatal = true,
+            "merge-blktrace-only" => self.merge_only = true,
             "cmdhelp" => self.cmdhelp = Some(text.to_string()),
             "enghelp" => self.enghelp = Some(text.to_string()),
             "output" => self.output = Some(text.to_string()),
+            "inflate-log" => self.inflate_log = Some(text.to_string()),
             "aux-path" => self.aux_path = Some(text.to_string()),
             "section" => self.sections.push(text.to_string()),
             "bandwidth-log" => self.bandwidth_log = Some(value.unwrap_or("agg").to_string()),

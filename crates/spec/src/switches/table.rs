@@ -47,6 +47,23 @@ const fn switch(
     }
 }
 
+/// A switch without a letter.
+const fn long(
+    name: &'static str,
+    takes: Takes,
+    value: &'static str,
+    help: &'static str,
+) -> SwitchDef {
+    SwitchDef {
+        name,
+        letter: None,
+        takes,
+        value,
+        help,
+        state: State::Works,
+    }
+}
+
 const fn refused(name: &'static str, takes: Takes, reason: &'static str) -> SwitchDef {
     SwitchDef {
         name,
@@ -228,13 +245,23 @@ pub const SWITCHES: &[SwitchDef] = &[
         Value,
         "removed by fio; use write_lat_log in the job",
     ),
-    refused("merge-blktrace-only", Nothing, "merging binary traces"),
+    long(
+        "merge-blktrace-only",
+        Nothing,
+        "",
+        "Merge traces as merge_blktrace_file= says, and exit.",
+    ),
     later("profile", Value, "built-in workload profiles"),
     later("server", Optional, "runs over several hosts"),
     later("client", Value, "runs over several hosts"),
     later("remote-config", Value, "runs over several hosts"),
     later("daemonize", Value, "runs over several hosts"),
-    later("inflate-log", Value, "compressed logs"),
+    long(
+        "inflate-log",
+        Value,
+        "FILE",
+        "Print the rows of a compressed log.",
+    ),
     later("trigger-file", Value, "triggers"),
     later("trigger-timeout", Value, "triggers"),
     later("trigger", Value, "triggers"),

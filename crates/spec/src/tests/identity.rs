@@ -25,8 +25,16 @@ fn special(name: &str) -> Option<&'static [&'static str]> {
             "zoned:100/100,50/5:50/20,30/:70/",
             "zoned_abs:60/4k:40/1g,100/7",
         ],
-        "file_service_type" => &["random:3", "roundrobin", "sequential"],
-        "mem" => &["malloc", "shm", "mmap"],
+        "file_service_type" => &[
+            "random:3",
+            "roundrobin",
+            "sequential",
+            "zipf:1.1",
+            "normal:5",
+        ],
+        "mem" => &["malloc", "shm", "mmap", "mmapshared:/m", "mmaphuge"],
+        "sync_file_range" => &["write", "wait_before,write:7"],
+        "replay_skip" => &["read", "write,trim,sync"],
         "bssplit" => &[
             "4k/50:8k/",
             "1k/10:2k/20:3k/30,4k",
@@ -44,7 +52,9 @@ fn special(name: &str) -> Option<&'static [&'static str]> {
         "ignore_error" => &["EIO", "EIO:28,ENOSPC", ",,84", "5,6:7"],
         "numa_mem_policy" => &["local", "bind:0-1", "prefer:3", "interleave", "default"],
         "numa_cpu_nodes" => &["0", "all", "0-2,5"],
-        "cpus_allowed" => &["0", "0,5,8-15", "3,2,1"],
+        "cpus_allowed" | "verify_async_cpus" | "log_compression_cpus" => {
+            &["0", "0,5,8-15", "3,2,1"]
+        }
         "filename" => &["a", "/x/y:z", r"c\:d:e", "with space"],
         "directory" => &["/a:/b"],
         "percentile_list" => &["50:99", "1:99.990:100", "0.00001"],

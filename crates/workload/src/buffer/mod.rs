@@ -4,6 +4,15 @@ mod filler;
 
 pub use filler::Filler;
 
+/// Blocks that repeat under `dedupe_mode=working_set`, made from a seed when they are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkingSet {
+    /// Start of the contents; sets of one seed hold the same blocks.
+    pub seed: u64,
+    /// Number of blocks.
+    pub blocks: u64,
+}
+
 /// The buffer options, resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FillPolicy {
@@ -19,9 +28,11 @@ pub struct FillPolicy {
     pub compress_percent: u32,
     /// `buffer_compress_chunk`, bytes; 0: the whole buffer is one chunk.
     pub compress_chunk: u32,
-    /// `dedupe_percentage`: share of the writes that repeat the contents of the one before
-    /// (`dedupe_mode=repeat`). Implies new contents for the others.
+    /// `dedupe_percentage`: share of the writes that repeat earlier contents. Implies new
+    /// contents for the others.
     pub dedupe_percent: u32,
+    /// `dedupe_mode=working_set`: what they repeat; empty: the last unique contents.
+    pub working_sets: Vec<WorkingSet>,
     /// Start of the random contents; differs per worker.
     pub seed: u64,
 }
@@ -37,6 +48,7 @@ impl Default for FillPolicy {
             compress_percent: 0,
             compress_chunk: 512,
             dedupe_percent: 0,
+            working_sets: Vec::new(),
             seed: 0x89,
         }
     }

@@ -8,6 +8,8 @@ use crate::spec::{FileRegion, FileServiceKind, Generator, Spec, SpecError};
 
 /// No request has gone to the file yet.
 pub(super) const NOWHERE: u64 = u64::MAX;
+/// Logarithm of the ranks that a skewed choice gives to each file, as in fio.
+const RANKS_PER_FILE: u32 = 10;
 
 /// One file and what has been asked of it.
 #[derive(Clone, Debug)]
@@ -130,16 +132,24 @@ pub(super) struct Service {
     next: usize,
     current: Option<usize>,
     left: u32,
+    skew: Option<Skew>,
 }
 
 impl Service {
-    pub(super) fn new(spec: &Spec) -> Self {
+    pub(super) fn new(spec: &Spec, seeds: &Seeds) -> Result<Self, SpecError> {
         let all = spec.files.len();
+        let skew = match &spec.file_skew {
+            Some(distribution) => {
+                let ranks = (all as u64) << RANKS_PER_FILE;
+                Skew::new(distribution, ranks, seeds.of(Purpose::File) as u32)?
+            }
+            None => None,
+        };
         let may_open = match spec.open_files as usize {
             0 => all,
             some => some.min(all),
         };
-        Service {
+        Ok(Service {
             kind: spec.file_service.kind,
             requests: spec.file_service.requests,
             may_open,
@@ -148,7 +158,8 @@ impl Service {
             next: 0,
             current: None,
             left: 0,
-        }
+            skew: skew.map(Skew::without_spreading),
+        })
     }
 
     /// All files are closed, and none is done.
@@ -173,18 +184,22 @@ impl Service {
             }
         }
         self.current = match self.kind {
-            FileServiceKind::Random => self.random(files, rand),
+            FileServiceKind::Random | FileServiceKind::Skewed => self.random(files, rand),
             _ => self.round_robin(files),
         };
         self.left = self.requests - 1;
         self.current
     }
 
-    /// A file has no request left; it is not chosen again in this pass.
+    /// A file has no request left; it is not chosen again in this pass. Popular files start
+    /// over instead, so that they stay popular.
     pub(super) fn finish(&mut self, file: &mut File) {
         file.open = false;
-        file.done = true;
         self.open -= 1;
+        if self.kind == FileServiceKind::Skewed {
+            return;
+        }
+        file.done = true;
         self.done += 1;
     }
 
@@ -202,7 +217,10 @@ impl Service {
 
     fn random(&mut self, files: &mut [File], rand: &mut Taus) -> Option<usize> {
         loop {
-            let at = rand.below(files.len() as f64) as usize;
+            let at = match &mut self.skew {
+                Some(skew) => (skew.next() >> RANKS_PER_FILE) as usize,
+                None => rand.below(files.len() as f64) as usize,
+            };
             if self.usable(files.get_mut(at)?) {
                 return Some(at);
             }

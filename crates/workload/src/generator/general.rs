@@ -4,7 +4,7 @@
 use super::Requests;
 use super::files::NOWHERE;
 use crate::batch::Batch;
-use crate::spec::{FioRules, RwSequencer, Spec, Strided};
+use crate::spec::{FileServiceKind, FioRules, RwSequencer, Spec, Strided};
 use units::Ddir;
 
 /// One request before it is stored.
@@ -401,10 +401,12 @@ impl Requests {
         Some(offset)
     }
 
-    /// A random block; a region that is used up starts over where the run is bounded by time.
+    /// A random block; a region that is used up starts over where the run is bounded by time, or
+    /// where some files are more popular than others.
     fn random_block(&mut self, file: usize, d: usize) -> Option<u64> {
         self.draw_block(file, d).or_else(|| {
-            if !self.spec.time_based {
+            let popular = self.spec.file_service.kind == FileServiceKind::Skewed;
+            if !self.spec.time_based && !popular {
                 return None;
             }
             self.files[file].reset();

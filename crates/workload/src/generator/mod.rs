@@ -153,7 +153,7 @@ impl Requests {
             progress: Progress::new(spec),
             mix: general::Mix::new(spec.rwmix_read),
             syncs: general::Syncs::new(spec),
-            service: files::Service::new(spec),
+            service: files::Service::new(spec, &seeds)?,
             wide: asked_wide || outgrown,
             seq_left: 1,
             zone_bytes: 0,

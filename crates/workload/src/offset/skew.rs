@@ -40,6 +40,8 @@ pub(crate) struct Skew {
     ranks: u64,
     modulus: Modulus,
     shift: u64,
+    /// Popular ranks are spread over the region.
+    spreads: bool,
 }
 
 impl Skew {
@@ -92,7 +94,14 @@ impl Skew {
             ranks,
             modulus: Modulus::new(ranks),
             shift,
+            spreads: true,
         }))
+    }
+
+    /// The same with neighbouring ranks left together.
+    pub(crate) fn without_spreading(mut self) -> Self {
+        self.spreads = false;
+        self
     }
 
     /// The next block.
@@ -120,7 +129,8 @@ impl Skew {
             }
             Shape::Normal { deviation, draw } => self.normal(deviation, draw),
         };
-        self.modulus.of(spread(rank).wrapping_add(self.shift))
+        let place = if self.spreads { spread(rank) } else { rank };
+        self.modulus.of(place.wrapping_add(self.shift))
     }
 
     fn normal(&mut self, deviation: u32, draw: Modulus) -> u64 {

@@ -8,22 +8,26 @@
 //! pattern. Layout, generator and rules are proven against the binary in
 //! `tests/fio_verify.rs`.
 
+mod again;
 mod checker;
 mod content;
 mod header;
 mod mismatch;
 mod pattern;
 mod read_back;
+mod saved;
 mod seeds;
 mod spec;
 mod stamper;
 mod written;
 
+pub use again::Twin;
 pub use checker::{Expect, Verifier};
 pub use header::{Format, Header};
 pub use mismatch::{Digests, Mismatch, Reason};
 pub use pattern::Pattern;
 pub use read_back::{Feed, ReadBack, WithBacklog};
+pub use saved::{Saved, UntilSaved};
 pub use seeds::VerifySeeds;
 pub use spec::{VerifyKind, VerifySpec, VerifySpecError};
 pub use stamper::Stamper;

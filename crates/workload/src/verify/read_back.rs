@@ -54,6 +54,11 @@ impl Feed {
         expected.append(&mut self.lock().expected);
     }
 
+    /// Adds requests that are given out for reading.
+    pub fn expect(&self, pieces: &[Piece]) {
+        self.lock().expected.extend(pieces);
+    }
+
     /// Forgets everything: another pass begins.
     pub fn clear(&self) {
         let mut state = self.lock();
