@@ -8,6 +8,7 @@ mod logs;
 mod offsets;
 mod pace;
 mod packed;
+mod priorities;
 mod replay;
 mod seeds;
 mod selftest;

@@ -5,6 +5,7 @@
 //! [`Io::rest`]. Between `queue` and the hand-out of its result a slot's buffer belongs to the
 //! engine: [`Engine::slot_mut`] panics for such a slot if the kernel may be using it.
 
+use crate::cmdprio::CmdPrio;
 use option::OptionSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -333,6 +334,18 @@ pub trait Engine: Sized {
     fn aside(&mut self) -> Aside {
         unreachable!("{} never answers so", Self::NAME)
     }
+
+    /// Which requests get which priority, by the engine's options.
+    ///
+    /// # Errors
+    /// Options that exclude each other or cannot be understood.
+    fn priorities(_options: &Self::Options) -> Result<Option<CmdPrio>, EngineError> {
+        Ok(None)
+    }
+
+    /// The I/O priority of the requests that follow; called only where
+    /// [`priorities`](Engine::priorities) asks for it.
+    fn set_priority(&mut self, _priority: u16) {}
 
     /// Where requests for this file number go, for messages.
     fn path(&self, file: u16) -> Option<&Path> {

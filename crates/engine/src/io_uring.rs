@@ -5,14 +5,14 @@
 //! form that older kernels know, so, as in fio, they are served on the spot when nothing is staged.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::cmdprio::{self, CmdPrio};
 use crate::{direct, inline};
 use std::io;
 use sys::file::File;
 use sys::ring::{Config, Op, Ring, Span, Stage, Want};
 use sys::transfer::{RWF_ATOMIC, RWF_DONTCACHE, RWF_NOWAIT};
-use units::Ddir;
+use units::{Ddir, PerDdir};
 
-const CMDPRIO: &str = "per-request I/O priorities are not built yet";
 const PI: &str = "protection information is not built yet";
 const CMD: &str = "only the io_uring_cmd engine uses it, and that is not built yet";
 
@@ -41,15 +41,15 @@ option::options! {
         /// Have every Nth request executed by a worker thread (IOSQE_ASYNC); 0: none.
         force_async: u32 = "0";
         /// Percentage of requests sent with high priority.
-        cmdprio_percentage: u32 = "0", range(0, 100), later(CMDPRIO);
+        cmdprio_percentage: PerDdir<u32> = "0", range(0, 100);
         /// Priority class of those requests.
-        cmdprio_class: u32 = "0", range(0, 3), later(CMDPRIO);
+        cmdprio_class: PerDdir<u32> = "0", range(0, 3);
         /// Priority level of those requests.
-        cmdprio: u32 = "0", range(0, 7), later(CMDPRIO);
+        cmdprio: PerDdir<u32> = "0", range(0, 7);
         /// Priority hint of those requests.
-        cmdprio_hint: u32 = "0", range(0, 1023), later(CMDPRIO);
+        cmdprio_hint: PerDdir<u32> = "0", range(0, 1023);
         /// Percentages of prioritised requests by block size.
-        cmdprio_bssplit: String, later(CMDPRIO);
+        cmdprio_bssplit: String;
         /// Bytes of separate metadata per request.
         md_per_io_size: u32 = "0", later(PI);
         /// Let the device insert and strip protection information.
@@ -191,6 +191,22 @@ impl Engine for Uring {
             since_async: 0,
             sync_range_flags: setup.sync_range_flags,
         })
+    }
+
+    fn priorities(options: &Options) -> Result<Option<CmdPrio>, EngineError> {
+        CmdPrio::new(&cmdprio::Asked {
+            engine: Self::NAME,
+            percentage: options.cmdprio_percentage,
+            class: options.cmdprio_class,
+            level: options.cmdprio,
+            hint: options.cmdprio_hint,
+            split: &options.cmdprio_bssplit,
+        })
+    }
+
+    #[inline]
+    fn set_priority(&mut self, priority: u16) {
+        self.ring.set_priority(priority);
     }
 
     #[inline]

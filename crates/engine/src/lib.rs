@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod cmdprio;
 pub mod cpuio;
 pub mod direct;
 pub mod directories;

@@ -4,14 +4,13 @@
 //! nothing is staged, else the answer is [`Queued::Full`].
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::cmdprio::{self, CmdPrio};
 use crate::{direct, inline};
 use std::io;
 use sys::aio::{Config, Context, Transfer};
 use sys::file::File;
 use sys::transfer::{RWF_ATOMIC, RWF_NOWAIT};
-use units::Ddir;
-
-const CMDPRIO: &str = "per-request I/O priorities are not built yet";
+use units::{Ddir, PerDdir};
 
 option::options! {
     /// Linux asynchronous I/O
@@ -26,15 +25,15 @@ option::options! {
         /// Submit vectored requests (preadv and pwritev).
         libaio_vectored: bool = "0";
         /// Percentage of requests sent with high priority.
-        cmdprio_percentage: u32 = "0", range(0, 100), later(CMDPRIO);
+        cmdprio_percentage: PerDdir<u32> = "0", range(0, 100);
         /// Priority class of those requests.
-        cmdprio_class: u32 = "0", range(0, 3), later(CMDPRIO);
+        cmdprio_class: PerDdir<u32> = "0", range(0, 3);
         /// Priority level of those requests.
-        cmdprio: u32 = "0", range(0, 7), later(CMDPRIO);
+        cmdprio: PerDdir<u32> = "0", range(0, 7);
         /// Priority hint of those requests.
-        cmdprio_hint: u32 = "0", range(0, 1023), later(CMDPRIO);
+        cmdprio_hint: PerDdir<u32> = "0", range(0, 1023);
         /// Percentages of prioritised requests by block size.
-        cmdprio_bssplit: String, later(CMDPRIO);
+        cmdprio_bssplit: String;
     }
 }
 
@@ -81,6 +80,22 @@ impl Engine for Libaio {
             context,
             sync_range_flags: setup.sync_range_flags,
         })
+    }
+
+    fn priorities(options: &Options) -> Result<Option<CmdPrio>, EngineError> {
+        CmdPrio::new(&cmdprio::Asked {
+            engine: Self::NAME,
+            percentage: options.cmdprio_percentage,
+            class: options.cmdprio_class,
+            level: options.cmdprio,
+            hint: options.cmdprio_hint,
+            split: &options.cmdprio_bssplit,
+        })
+    }
+
+    #[inline]
+    fn set_priority(&mut self, priority: u16) {
+        self.context.set_priority(priority);
     }
 
     #[inline]

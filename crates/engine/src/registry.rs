@@ -373,7 +373,7 @@ mod tests {
             Ok(vec![])
         );
         assert!(check(EngineKind::Uring, "nonvectored", Some("2")).is_err());
-        assert!(check(EngineKind::Libaio, "cmdprio_percentage", Some("10")).is_err());
+        assert!(check(EngineKind::Libaio, "cmdprio_percentage", Some("101")).is_err());
         assert_eq!(
             check(EngineKind::Uring, "fixedbuf", None).unwrap_err(),
             "io_uring has no option `fixedbuf`; did you mean `fixedbufs`?"

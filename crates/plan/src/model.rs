@@ -517,7 +517,7 @@ pub struct Placement {
     /// `nice`.
     pub nice: i32,
     /// I/O priority class and level as `ioprio_set` takes them.
-    pub io_priority: Option<(u8, u8)>,
+    pub io_priority: Option<u16>,
     /// `uid`.
     pub uid: Option<u32>,
     /// `gid`.

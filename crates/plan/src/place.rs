@@ -33,10 +33,12 @@ pub(crate) fn placement(
     };
     let split = process.cpus_allowed_policy == CpuPolicy::Split;
     let one = |cpus: Vec<u32>| vec![cpus[(number as usize - 1) % cpus.len()]];
-    let io_priority = (process.prio.is_some() || process.prioclass.is_some()).then(|| {
-        // Both are bounded by the option table: class 0 to 3, level 0 to 7.
+    let given = [process.prio, process.prioclass, process.priohint];
+    let io_priority = given.iter().any(Option::is_some).then(|| {
+        // All are bounded by the option table: class 0 to 3, level 0 to 7, hint 0 to 1023.
         let class = process.prioclass.map_or(BEST_EFFORT, |class| class as u8);
-        (class, process.prio.unwrap_or(0) as u8)
+        let hint = process.priohint.unwrap_or(0) as u16;
+        sys::process::io_priority(class, process.prio.unwrap_or(0) as u8, hint)
     });
     Placement {
         cpus: if split { cpus.map(one) } else { cpus },

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use measure::{BatchMap, Coarse, DepthMap, Samples};
-use result::{Direction, GroupTotal, Job};
+use result::{Direction, GroupTotal, Job, PriorityLatency};
 use units::Ddir;
 
 /// I/Os of all data directions, the denominator of depth and latency shares.
@@ -15,6 +15,13 @@ pub(crate) fn issued(job: &Job) -> u64 {
         .iter()
         .map(|(_, dir)| dir.issued)
         .fold(0, u64::saturating_add)
+}
+
+/// Latencies by I/O priority, when requests were completed with two at least.
+pub(crate) fn priorities(dir: &Direction) -> Vec<&PriorityLatency> {
+    let used = dir.priorities.iter().filter(|of| of.latency.moments.n > 0);
+    let used: Vec<_> = used.collect();
+    if used.len() > 1 { used } else { Vec::new() }
 }
 
 /// Bytes per second, truncated.

@@ -111,6 +111,23 @@ pub struct Direction {
     pub iops: Samples,
     /// Page-cache hits and misses where the engine can tell.
     pub cache_hits: Option<(u64, u64)>,
+    /// Latencies by I/O priority, where requests had several; total latencies where percentiles
+    /// of those are reported, else completion latencies.
+    #[serde(default)]
+    pub priorities: Vec<PriorityLatency>,
+}
+
+/// Latencies of the requests of one I/O priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriorityLatency {
+    /// Class: 0 none, 1 real time, 2 best effort, 3 idle.
+    pub class: u8,
+    /// Level, 0 is the highest.
+    pub level: u8,
+    /// Hint.
+    pub hint: u16,
+    /// Their latencies.
+    pub latency: Latency,
 }
 
 /// `fsync`, `fdatasync` and `sync_file_range` durations.

@@ -13,7 +13,8 @@ mod selfcheck;
 
 pub use disk::{CpuIdle, Disk, DiskCounters};
 pub use job::{
-    Direction, Failure, Job, LatencyTarget, Options, Reporting, SyncStats, Unified, Usage,
+    Direction, Failure, Job, LatencyTarget, Options, PriorityLatency, Reporting, SyncStats,
+    Unified, Usage,
 };
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
 pub use selfcheck::{Beside, SelfCheck};

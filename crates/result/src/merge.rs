@@ -4,7 +4,7 @@
 //! percentile settings and the latency target are the last member's. Latencies and counts pool;
 //! sampled rates stack, because the rate of a group is the sum of its members' rates.
 
-use crate::{Direction, Job, Unified};
+use crate::{Direction, Job, PriorityLatency, Unified};
 use units::{Ddir, PerDdir};
 
 /// Blocks as reports show them: workers in order, those of a `group_reporting` group folded into
@@ -93,6 +93,14 @@ fn fold_direction(block: &mut Direction, job: &Direction) {
     }
     block.bw.stack(&job.bw);
     block.iops.stack(&job.iops);
+    for theirs in &job.priorities {
+        let key = |of: &PriorityLatency| (of.class, of.level, of.hint);
+        let known = block.priorities.iter_mut();
+        match known.into_iter().find(|mine| key(mine) == key(theirs)) {
+            Some(mine) => mine.latency.merge(&theirs.latency),
+            None => block.priorities.push(theirs.clone()),
+        }
+    }
     if let Some((hits, misses)) = job.cache_hits {
         let total = block.cache_hits.get_or_insert((0, 0));
         total.0 += hits;

@@ -15,6 +15,7 @@ mod logs;
 mod member;
 mod pace;
 mod place;
+mod priorities;
 mod replay;
 mod report;
 mod rich;

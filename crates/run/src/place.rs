@@ -53,8 +53,7 @@ pub fn take(worker: &Worker) -> Result<(), Failure> {
         };
         numa::set_policy(&policy).map_err(|e| step("set_mempolicy", &e))?;
     }
-    if let Some((class, level)) = place.io_priority {
-        let priority = process::io_priority(class, level, 0);
+    if let Some(priority) = place.io_priority {
         process::set_io_priority(priority).map_err(|e| step("ioprio_set", &e))?;
     }
     if place.nice != 0 {

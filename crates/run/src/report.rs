@@ -5,7 +5,7 @@ use crate::stats::Stats;
 use engine::Caps;
 use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::Worker;
-use result::{Direction, Job, LatencyTarget, Usage};
+use result::{Direction, Job, LatencyTarget, PriorityLatency, Usage};
 use units::{Ddir, PerDdir};
 
 /// Everything known about one worker at one moment.
@@ -138,7 +138,22 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
         bw: account.sampled.bw[ddir],
         iops: account.sampled.iops[ddir],
         cache_hits: None,
+        priorities: priorities(stats, ddir),
     }
+}
+
+fn priorities(stats: &Stats, ddir: Ddir) -> Vec<PriorityLatency> {
+    let all = stats.priorities[ddir].iter();
+    let of = |(priority, latency): &(u16, Latency)| {
+        let (class, level, hint) = sys::process::io_priority_parts(*priority);
+        PriorityLatency {
+            class,
+            level,
+            hint,
+            latency: latency.clone(),
+        }
+    };
+    all.map(of).collect()
 }
 
 /// For a synchronous engine the total latency is the completion latency; its bins are kept only

@@ -5,6 +5,7 @@ use crate::live::Live;
 use crate::locks::Turns;
 use crate::logs::Book;
 use crate::pace::Pace;
+use crate::priorities::Priorities;
 use crate::replay::Timekeeper;
 use crate::stats::Stats;
 use crate::verify::Verification;
@@ -18,6 +19,8 @@ use workload::{Batch, Fill};
 pub struct Rich<'a> {
     /// Rates, think time, flows, latency limits.
     pub pace: Option<Pace>,
+    /// Priorities of single requests.
+    pub priorities: Option<Priorities>,
     /// Files shared with other jobs in turns.
     pub turns: Option<Turns>,
     /// Times of a recording.
@@ -101,6 +104,10 @@ impl Hooks for Rich<'_> {
         }
     }
 
+    fn priority(&mut self, io: &Io) -> Option<u16> {
+        self.priorities.as_mut().map(|all| all.choose(io))
+    }
+
     fn taken<C: Clock>(&mut self, io: &Io, at: u64, clock: C) {
         if let Some(keeper) = &mut self.timekeeper {
             keeper.taken(io);
@@ -126,12 +133,18 @@ impl Hooks for Rich<'_> {
     }
 
     fn measure<C: Clock>(&mut self, clock: C) {
+        if let Some(priorities) = &mut self.priorities {
+            priorities.restart();
+        }
         if let Some(pace) = &mut self.pace {
             pace.restart(clock.now(), &self.live);
         }
     }
 
     fn hand_over(&self, stats: &mut Stats) {
+        if let Some(priorities) = &self.priorities {
+            stats.priorities.clone_from(priorities.found());
+        }
         if let Some(pace) = &self.pace {
             stats.late = pace.late();
             stats.latency_depth = pace.depth();
@@ -147,6 +160,9 @@ impl Hooks for Rich<'_> {
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure> {
         if let Some(turns) = &mut self.turns {
             turns.release(done.io.slot);
+        }
+        if let Some(priorities) = &mut self.priorities {
+            priorities.done(done, clock);
         }
         if let Some(book) = &mut self.book {
             book.done(done, &self.live, clock);

@@ -1,5 +1,6 @@
 //! What one worker has measured, in the form the hot loops update.
 
+use crate::priorities::ByPriority;
 use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::{Measured, Worker};
 use result::{Failure, SyncStats};
@@ -36,6 +37,8 @@ pub struct Odd {
 pub struct Stats {
     /// Latencies per direction.
     pub classes: PerDdir<Classes>,
+    /// Latencies by I/O priority, where requests have their own.
+    pub priorities: ByPriority,
     /// Synchronisation.
     pub sync: SyncStats,
     /// I/Os handed to an asynchronous engine, per direction.
@@ -98,6 +101,7 @@ impl Stats {
                 let used = worker.uses(ddir) || (verifies && ddir == Ddir::Read);
                 classes(used && !measured.reduced)
             }),
+            priorities: ByPriority::default(),
             sync: SyncStats::default(),
             issued: PerDdir::default(),
             odd: PerDdir::default(),

@@ -7,12 +7,14 @@ use crate::locks::Locks;
 use crate::logs::Book;
 use crate::pace::{Flow, Pace};
 use crate::place;
+use crate::priorities::Priorities;
 use crate::replay::Timekeeper;
 use crate::rich::Rich;
 use crate::sampler::Sampled;
 use crate::stats::{Snapshot, Stats};
 use crate::targets;
 use crate::verify::{self, Verification};
+use engine::cmdprio::CmdPrio;
 use engine::{Engine, Setup, Visitor};
 use plan::model;
 use result::Failure;
@@ -188,13 +190,14 @@ impl Visitor for Start<'_> {
         tell(Tale::Ready);
         shared.start.pass();
         let before = || script(worker, worker.lifecycle.prerun.as_deref(), "prerun", tell);
-        let (engine, filler, fill, times) = match prepared.and_then(|parts| before().map(|()| parts)) {
-            Ok(parts) => parts,
-            Err(failure) => {
-                outcome.stats.failure = Some(failure);
-                return;
-            }
-        };
+        let (engine, filler, source, chosen) =
+            match prepared.and_then(|parts| before().map(|()| parts)) {
+                Ok(parts) => parts,
+                Err(failure) => {
+                    outcome.stats.failure = Some(failure);
+                    return;
+                }
+            };
         let parts = Parts {
             worker,
             shared,
@@ -202,8 +205,8 @@ impl Visitor for Start<'_> {
             book,
             engine,
             filler,
-            fill,
-            times,
+            source,
+            chosen,
             outcome,
         };
         let tsc = match worker.measured.clock {
@@ -241,12 +244,10 @@ fn target_facts(target: &model::Target) -> engine::Target {
     }
 }
 
-type Prepared<E> = (
-    E,
-    Option<Filler>,
-    Box<dyn workload::Fill>,
-    Option<Timetable>,
-);
+type Prepared<E> = (E, Option<Filler>, Source, Option<CmdPrio>);
+
+/// Requests, and the times they were recorded at where those count.
+type Source = (Box<dyn Fill>, Option<Timetable>);
 
 /// Buffers, engine and generator: all allocation happens here.
 fn prepare<E: Engine>(
@@ -292,9 +293,7 @@ fn prepare<E: Engine>(
         writes,
         random: worker.requests.direction.is_random(),
         min_len: targets::smallest_block(worker),
-        priority: worker.placement.io_priority.map_or(0, |(class, level)| {
-            sys::process::io_priority(class, level, 0)
-        }),
+        priority: worker.placement.io_priority.unwrap_or(0),
         sync_range_flags: worker.access.sync_range_flags,
         job: engine::Job {
             name: &worker.name,
@@ -311,6 +310,8 @@ fn prepare<E: Engine>(
             io_workers: Arc::clone(io_workers),
         },
     };
+    let chosen = E::priorities(&options)
+        .map_err(|error| Failure::new(22, "engine options", error.to_string()))?;
     let engine = E::start(setup).map_err(|error| {
         Failure::new(
             error.errno().unwrap_or(22),
@@ -318,12 +319,10 @@ fn prepare<E: Engine>(
             error.to_string(),
         )
     })?;
-    let (fill, times) = requests(worker)?;
-    Ok((engine, filler, fill, times))
+    Ok((engine, filler, requests(worker)?, chosen))
 }
 
-/// The source of requests, and the times they were recorded at where those count.
-fn requests(worker: &model::Worker) -> Result<(Box<dyn Fill>, Option<Timetable>), Failure> {
+fn requests(worker: &model::Worker) -> Result<Source, Failure> {
     let Some(replay) = &worker.replay else {
         let fill = workload::generator(&worker.requests)
             .map_err(|error| Failure::new(22, "init_random_map", error.to_string()))?;
@@ -344,8 +343,9 @@ struct Parts<'a, E> {
     book: Option<Book>,
     engine: E,
     filler: Option<Filler>,
-    fill: Box<dyn workload::Fill>,
-    times: Option<Timetable>,
+    source: Source,
+    /// Which requests get which priority.
+    chosen: Option<CmdPrio>,
     outcome: &'a mut Outcome,
 }
 
@@ -358,8 +358,8 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         mut book,
         engine,
         filler,
-        fill,
-        times,
+        source: (fill, times),
+        chosen,
         outcome,
     } = parts;
     let before = sys::process::thread_usage();
@@ -406,7 +406,9 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     let pace = Pace::new(worker, begin, depth, shared.flow.as_ref());
     let timekeeper = times.map(|times| Timekeeper::new(times, begin));
     let turns = shared.locks.of(worker, depth);
+    let priorities = chosen.map(|chosen| Priorities::new(chosen, depth, worker));
     let rich = turns.is_some()
+        || priorities.is_some()
         || timekeeper.is_some()
         || pace.is_some()
         || book.is_some()
@@ -417,6 +419,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         }
         let mut rich = Rich {
             pace,
+            priorities,
             turns,
             timekeeper,
             book,

@@ -194,6 +194,12 @@ impl Context {
         self.staged += 1;
     }
 
+    /// The I/O priority of the requests that follow; 0: the thread's.
+    #[inline]
+    pub fn set_priority(&mut self, priority: u16) {
+        self.config.priority = priority;
+    }
+
     /// Requests that wait for [`submit`](Context::submit).
     #[inline]
     pub fn staged(&self) -> u32 {

@@ -50,6 +50,15 @@ pub fn io_priority(class: u8, level: u8, hint: u16) -> u16 {
     (u16::from(class) << 13) | ((hint & 0x3ff) << 3) | u16::from(level & 7)
 }
 
+/// Class, level and hint of a priority that [`io_priority`] has put together.
+pub fn io_priority_parts(priority: u16) -> (u8, u8, u16) {
+    (
+        (priority >> 13) as u8,
+        (priority & 7) as u8,
+        priority >> 3 & 0x3ff,
+    )
+}
+
 /// Sets the calling thread's I/O priority to a value of [`io_priority`].
 pub fn set_io_priority(priority: u16) -> io::Result<()> {
     const WHO_PROCESS: libc::c_int = 1;
@@ -206,6 +215,7 @@ mod tests {
     fn io_priority_packs_class_hint_and_level() {
         assert_eq!(io_priority(1, 4, 0), 0x2004);
         assert_eq!(io_priority(2, 7, 3), 0x4000 | (3 << 3) | 7);
+        assert_eq!(io_priority_parts(io_priority(2, 7, 900)), (2, 7, 900));
     }
 
     #[test]

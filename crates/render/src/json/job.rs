@@ -1,10 +1,10 @@
 //! One element of `jobs`.
 
 use super::put_options;
-use super::tree::Object;
+use super::tree::{Object, Value};
 use crate::figures;
 use measure::Latency;
-use result::{Direction, GroupTotal, Job, Run, Unified};
+use result::{Direction, GroupTotal, Job, PriorityLatency, Run, Unified};
 use units::{Ddir, PerDdir};
 
 /// `eta` while a run is too short to estimate anything (`INT_MAX`).
@@ -119,7 +119,22 @@ fn direction(job: &Job, dir: &Direction, total: Option<&GroupTotal>, plus: bool)
     if let Some(late) = &dir.lat_intended {
         object.put("lat_intended_ns", latency(job, late, true, plus));
     }
-    // `prios` belongs here.
+    let several = figures::priorities(dir);
+    if !several.is_empty() {
+        let (name, wanted) = match how.lat_percentiles {
+            true => ("lat_ns", true),
+            false => ("clat_ns", how.clat_percentiles),
+        };
+        let one = |of: &PriorityLatency| {
+            let mut object = Object::default();
+            object.put("prioclass", u32::from(of.class));
+            object.put("prio", u32::from(of.level));
+            object.put("priohint", u32::from(of.hint));
+            object.put(name, latency(job, &of.latency, wanted, plus));
+            Value::from(object)
+        };
+        object.put("prios", several.into_iter().map(one).collect::<Vec<_>>());
+    }
     let share = if dir.bw.n == 0 {
         0.0
     } else {

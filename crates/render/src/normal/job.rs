@@ -69,7 +69,12 @@ fn direction(
     latency::line(out, "slat", &dir.slat.moments);
     latency::line(out, "clat", &dir.clat.moments);
     latency::line(out, " lat", &dir.lat.moments);
-    // Lines per I/O priority belong here, and their percentiles below.
+    let several = figures::priorities(dir);
+    let name = if how.lat_percentiles { "lat" } else { "clat" };
+    for of in &several {
+        let name = format!("{name} prio {}/{}/{}", of.class, of.level, of.hint);
+        latency::line(out, &name, &of.latency.moments);
+    }
     let classes = [
         (how.slat_percentiles, "slat", &dir.slat),
         (how.clat_percentiles, "clat", &dir.clat),
@@ -77,6 +82,18 @@ fn direction(
     ];
     for (_, name, class) in classes.into_iter().filter(|(wanted, _, _)| *wanted) {
         latency::percentiles(out, name, class, &how.percentiles, how.percentile_precision);
+    }
+    if how.clat_percentiles || how.lat_percentiles {
+        let all: u64 = several.iter().map(|of| of.latency.moments.n).sum();
+        for of in &several {
+            let share = 100.0 * of.latency.moments.n as f64 / all as f64;
+            let name = format!(
+                "{name} prio {}/{}/{} ({share:.2}% of IOs)",
+                of.class, of.level, of.hint
+            );
+            let (list, precision) = (&how.percentiles, how.percentile_precision);
+            latency::percentiles(out, &name, &of.latency, list, precision);
+        }
     }
     bandwidth(
         out,

@@ -93,6 +93,10 @@ pub trait Hooks {
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate;
     /// The buffer is filled; the request is about to be issued.
     fn prepare<C: Clock>(&mut self, io: &Io, buffer: &mut [u8], clock: C);
+    /// The I/O priority that an asynchronous request gets, where requests have their own.
+    fn priority(&mut self, _io: &Io) -> Option<u16> {
+        None
+    }
     /// The engine takes the request, or is about to, at tick `at`.
     fn taken<C: Clock>(&mut self, _io: &Io, _at: u64, _clock: C) {}
     /// A request taken up at tick `start` was submitted to an asynchronous engine at `issue`.

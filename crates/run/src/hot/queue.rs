@@ -254,6 +254,9 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
             work.clock,
         );
     }
+    if let Some(priority) = hooks.priority(&io) {
+        work.engine.set_priority(priority);
+    }
     let start = if H::STAMPED { work.clock.now() } else { 0 };
     let queued = work.engine.queue(io);
     if queued != Queued::Full {

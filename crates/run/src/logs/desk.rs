@@ -80,9 +80,7 @@ impl Desk {
             iolog,
             columns: columns(logs),
             coarseness: logs.hist_coarseness,
-            priority: worker.placement.io_priority.map_or(0, |(class, level)| {
-                sys::process::io_priority(class, level, 0)
-            }),
+            priority: worker.placement.io_priority.unwrap_or(0),
             epoch_ms,
             files,
             homes,

@@ -35,8 +35,7 @@ option::options! {
         /// I/O priority class: 1 real time, 2 best effort, 3 idle.
         prioclass: Option<u32>, range(0, 3);
         /// I/O priority hint.
-        priohint: Option<u32>, range(0, 1023),
-            refused("needs a device with command duration limits");
+        priohint: Option<u32>, range(0, 1023);
         /// CPUs that may be used, as a bit mask.
         cpumask: Option<u64>;
         /// CPUs that may be used, as a list.

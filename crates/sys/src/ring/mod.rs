@@ -181,6 +181,12 @@ impl Ring {
         self.staged += 1;
     }
 
+    /// The I/O priority of the reads and writes that follow; 0: the thread's.
+    #[inline]
+    pub fn set_priority(&mut self, priority: u16) {
+        self.priority = priority;
+    }
+
     #[inline(always)]
     fn read(&mut self, slot: u32, span: Span) -> squeue::Entry {
         let Span {

@@ -1,6 +1,6 @@
 //! The pieces of a fio job entry, each as the type a `Run` keeps.
 
-use crate::{CpuIdle, Direction, Disk, DiskCounters, SyncStats};
+use crate::{CpuIdle, Direction, Disk, DiskCounters, PriorityLatency, SyncStats};
 use measure::{BatchMap, DepthMap, Histogram, Latency, Moments, Samples};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -44,6 +44,8 @@ pub(super) struct FioDirection {
     /// Ours, not fio's.
     #[serde(default)]
     lat_intended_ns: Option<FioLatency>,
+    #[serde(default)]
+    prios: Vec<FioPriority>,
     bw_min: u64,
     bw_max: u64,
     bw_mean: f64,
@@ -84,6 +86,29 @@ impl FioDirection {
                 self.iops_stddev,
             ),
             cache_hits: None,
+            priorities: self.prios.iter().map(FioPriority::to_latency).collect(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct FioPriority {
+    prioclass: u8,
+    prio: u8,
+    /// Younger than fio 3.33.
+    #[serde(default)]
+    priohint: u16,
+    #[serde(alias = "lat_ns")]
+    clat_ns: FioLatency,
+}
+
+impl FioPriority {
+    fn to_latency(&self) -> PriorityLatency {
+        PriorityLatency {
+            class: self.prioclass,
+            level: self.prio,
+            hint: self.priohint,
+            latency: self.clat_ns.to_latency(),
         }
     }
 }
