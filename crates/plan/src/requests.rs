@@ -128,7 +128,7 @@ fn file_skew(service: kinds::FileService) -> Option<Distribution> {
 
 fn strided(job: &Job<'_>) -> Option<Strided> {
     let zone = &job.options.zone;
-    (zone.zonemode == kinds::ZoneMode::Strided).then(|| Strided {
+    (zone.zonemode == kinds::ZoneMode::Strided).then_some(Strided {
         size: zone.zonesize,
         range: match zone.zonerange {
             0 => zone.zonesize,

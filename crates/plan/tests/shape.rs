@@ -196,7 +196,7 @@ fn cpus_are_shared_or_dealt_out() {
     assert_eq!(cpus("split"), dealt);
     assert_eq!(only("--cpumask=1").placement.cpus, Some(vec![0]));
     assert_eq!(only("").placement.cpus, None);
-    assert_eq!(only("--prio=3").placement.io_priority, Some((2, 3)));
+    assert_eq!(only("--prio=3").placement.io_priority, Some(0x4003));
 }
 
 #[test]

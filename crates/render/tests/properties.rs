@@ -83,6 +83,7 @@ fn direction() -> impl Strategy<Value = Direction> {
                     bw,
                     iops,
                     cache_hits: hits,
+                    priorities: Vec::new(),
                 }
             },
         )
