@@ -1,8 +1,9 @@
-//! The chores of the project: `cargo xtask test`, `bench`, `docs`, `tidy`.
+//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `docs`, `tidy`.
 #![forbid(unsafe_code)]
 
 mod bench;
 mod docs;
+mod icount;
 mod packages;
 mod shell;
 mod test;
@@ -15,7 +16,9 @@ cargo xtask test            what must pass: format, lints, tidy, bench --quick, 
 cargo xtask tidy            the project's own rules about its files
 cargo xtask docs            writes docs/compatibility.md from the option tables
 cargo xtask bench [--quick] [--rounds N] [ROW..]
-                            Assay and fio in turn on the same work; a table and target/bench.json";
+                            Assay and fio in turn on the same work; a table and target/bench.json
+cargo xtask icount [--record REASON]
+                            instructions per I/O, compared with xtask/icount.json";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +26,7 @@ fn main() -> ExitCode {
         Some("test") if words.len() == 1 => test::all(),
         Some("docs") if words.len() == 1 => docs::write(),
         Some("tidy") if words.len() == 1 => tidy::check(),
+        Some("icount") => icount::run(&words[1..]),
         Some("bench") => {
             bench::Options::parse(&words[1..]).and_then(|options| bench::run(&options))
         }

@@ -18,6 +18,9 @@ pub const FOR_TESTS: [Needed; 4] = [
 /// What the benchmark runs.
 pub const FOR_BENCH: [Needed; 2] = [("fio", "fio"), ("taskset", "util-linux")];
 
+/// What counts instructions.
+pub const FOR_COUNTING: [Needed; 1] = [("valgrind", "valgrind")];
+
 /// Installs the packages of programs that are not there.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{bench, docs, packages, shell, tidy};
+use crate::{bench, docs, icount, packages, shell, tidy};
 
 /// Runs every check; the tests run last so that their summary ends the output.
 ///
@@ -26,6 +26,7 @@ pub fn all() -> Result<()> {
         "warnings",
     ])?;
     bench::run(&bench::Options::quick())?;
+    icount::run(&[])?;
     tests()
 }
 
