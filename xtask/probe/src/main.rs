@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use workload::{Batch, Direction, FileRegion, Spec, generator};
 
 /// Parts that can be run alone.
-const PARTS: [(&str, fn(u64)); 4] = [
+type Part = (&'static str, fn(u64));
+
+const PARTS: [Part; 4] = [
     ("histogram-add", histogram),
     ("offsets-ascending", |n| offsets(Direction::Read, true, n)),
     ("offsets-uniform", |n| offsets(Direction::RandRead, true, n)),

@@ -7,6 +7,7 @@
 //! the [`Rich`](crate::rich::Rich) instance, so that the plain one does not pay for them.
 
 pub mod queue;
+mod reap;
 mod slots;
 pub mod sync;
 
