@@ -1,14 +1,17 @@
 //! Rows that compare I/Os per second and user CPU time per I/O.
 
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::rows::Row;
+use super::rows::{Measure, Row};
 use super::table::Round;
 use super::{Bench, Tool};
 
+/// For taskset: no restriction.
+const ALL_CPUS: &str = "0-1023";
 /// Seconds of one full run.
 const FULL_S: u64 = 3;
 
@@ -22,7 +25,7 @@ struct Load {
 
 /// Both tools once.
 pub fn round(row: &Row, bench: &Bench, round: usize) -> Result<Round> {
-    let (assay, fio) = bench.pair(round, |tool| run(row, bench, tool))?;
+    let (assay, fio) = bench.pair(round, |tool| run(row, bench, tool, None))?;
     if bench.is_quick() {
         let same = assay.ios == fio.ios && assay.ios == row.quick_ios;
         ensure!(
@@ -41,21 +44,48 @@ pub fn round(row: &Row, bench: &Bench, round: usize) -> Result<Round> {
     })
 }
 
-fn run(row: &Row, bench: &Bench, tool: Tool) -> Result<Load> {
+/// What each of several jobs does, as a share of what one job does alone; both tools.
+pub fn scaling(row: &Row, jobs: u32, bench: &Bench, round: usize) -> Result<Round> {
+    let (assay, fio) = bench.pair(round, |tool| {
+        let one = run(row, bench, tool, Some(1))?.iops;
+        let all = run(row, bench, tool, Some(jobs))?.iops;
+        Ok(all / f64::from(jobs) / one)
+    })?;
+    Ok(Round {
+        assay,
+        fio,
+        user_cpu_ratio: None,
+    })
+}
+
+/// One run: pinned to one CPU, or so many jobs wherever the system puts them.
+fn run(row: &Row, bench: &Bench, tool: Tool, jobs: Option<u32>) -> Result<Load> {
     bench.places().warm(row.target)?;
-    let mut words = row.arguments(bench);
-    if bench.is_quick() {
+    let mut words = row.arguments(bench, tool);
+    if let Some(jobs) = jobs {
+        let seconds = if bench.is_quick() { 1 } else { FULL_S };
+        words.extend([format!("--numjobs={jobs}"), "--group_reporting".into()]);
+        words.extend(["--time_based".into(), format!("--runtime={seconds}")]);
+    } else if bench.is_quick() || row.measure == Measure::Whole {
         words.push(format!("--io_size={}", row.quick_ios * 4096));
     } else {
         words.extend(["--time_based".into(), format!("--runtime={FULL_S}")]);
     }
     words.push("--output-format=json".into());
+    let cpus = if jobs.is_some() {
+        ALL_CPUS
+    } else {
+        pinned_cpu()
+    };
+    let start = Instant::now();
     let output = Command::new("taskset")
-        .args(["-c", pinned_cpu()])
+        .args(["-c", cpus])
         .args(bench.program(tool))
         .args(&words)
         .output()
         .context("taskset")?;
+    let elapsed = start.elapsed();
+    bench.places().remove_logs();
     let complaint = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() || !complaint.is_empty() {
         bail!(
@@ -68,7 +98,11 @@ fn run(row: &Row, bench: &Bench, tool: Tool) -> Result<Load> {
     // fio may print remarks ahead of the document.
     let document = text.find("{\n").map_or("", |at| &text[at..]);
     let report: Value = serde_json::from_str(document).context("the JSON report")?;
-    load(&report["jobs"][0]).with_context(|| format!("{tool:?}'s report"))
+    let mut load = load(&report["jobs"][0]).with_context(|| format!("{tool:?}'s report"))?;
+    if row.measure == Measure::Whole {
+        load.iops = load.ios as f64 / elapsed.as_secs_f64();
+    }
+    Ok(load)
 }
 
 fn load(job: &Value) -> Result<Load> {
@@ -91,7 +125,7 @@ fn load(job: &Value) -> Result<Load> {
 }
 
 /// The second processor where there is one: the first serves most interrupts.
-fn pinned_cpu() -> &'static str {
+pub fn pinned_cpu() -> &'static str {
     match std::thread::available_parallelism() {
         Ok(count) if count.get() > 1 => "1",
         _ => "0",

@@ -28,7 +28,7 @@ pub fn round(row: &Row, bench: &Bench, round: usize) -> Result<Round> {
 fn peak_kib(row: &Row, bench: &Bench, tool: Tool) -> Result<f64> {
     let (jobs, seconds) = if bench.is_quick() { QUICK } else { FULL };
     let mut words = bench.program(tool);
-    words.extend(row.arguments(bench));
+    words.extend(row.arguments(bench, tool));
     words.push(format!("--numjobs={jobs}"));
     words.extend(["--time_based".into(), format!("--runtime={seconds}")]);
     let mut child = Command::new(&words[0])

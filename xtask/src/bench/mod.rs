@@ -4,6 +4,7 @@
 //! the other, in reversed order every second round, and only ratios are summed up: the median
 //! over rounds, with the lowest and highest beside it.
 
+mod bare;
 mod load;
 mod memory;
 mod place;
@@ -11,7 +12,7 @@ mod rows;
 mod startup;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -91,6 +92,11 @@ impl Bench {
             Tool::Assay => vec![self.assay.display().to_string(), "fio".into()],
             Tool::Fio => vec!["fio".into()],
         }
+    }
+
+    /// The binary under test.
+    pub fn assay(&self) -> &Path {
+        &self.assay
     }
 
     /// Whether only counting is checked.

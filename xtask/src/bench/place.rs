@@ -16,6 +16,7 @@ const SIZE_MIB: usize = 256;
 #[derive(Debug)]
 pub struct Places {
     cached: PathBuf,
+    logs: PathBuf,
     tmpfs: Result<PathBuf, String>,
     zram: Result<Zram, String>,
 }
@@ -28,11 +29,27 @@ impl Places {
     pub fn prepare() -> Result<Self> {
         let cached = shell::target().join("bench.data");
         fill(&cached).with_context(|| cached.display().to_string())?;
+        let logs = shell::target().join("bench.logs");
+        fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
         Ok(Places {
             cached,
+            logs,
             tmpfs: tmpfs(),
             zram: Zram::new(),
         })
+    }
+
+    /// Prefix of the names of log files.
+    pub fn logs(&self) -> String {
+        self.logs.join("log").display().to_string()
+    }
+
+    /// Removes the logs of a run.
+    pub fn remove_logs(&self) {
+        for entry in fs::read_dir(&self.logs).into_iter().flatten().flatten() {
+            // What is left behind costs space only.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 
     /// Brings a cached target back into the page cache, from which anybody may have driven it.
@@ -73,6 +90,7 @@ impl Drop for Places {
     fn drop(&mut self) {
         // What is left behind costs space only; there is nobody to tell.
         let _ = fs::remove_file(&self.cached);
+        let _ = fs::remove_dir_all(&self.logs);
         if let Ok(path) = &self.tmpfs {
             let _ = fs::remove_file(path);
         }

@@ -43,7 +43,7 @@ fn start_us(row: &Row, bench: &Bench, tool: Tool) -> Result<f64> {
     let mut events = inotify::Reader::new(&watch, &mut buffer);
 
     let mut words = bench.program(tool);
-    words.extend(row.arguments(bench));
+    words.extend(row.arguments(bench, tool));
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdout(Stdio::null());
     let start = Instant::now();

@@ -98,16 +98,19 @@ pub fn print(results: &[Outcome]) {
 fn unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Iops => "k IOPS, more is better",
+        Measure::Whole => "k I/Os per second of the whole run",
         Measure::Memory => "MiB, less is better",
         Measure::Startup => "ms, less is better",
+        Measure::Bare(_) => "k requests per CPU second; bare loop in fio's column",
+        Measure::Scaling(_) => "% of one job's IOPS, per job",
     }
 }
 
 fn figure(measure: Measure, value: Option<f64>) -> String {
-    let scale = if measure == Measure::Memory {
-        1024.0
-    } else {
-        1000.0
+    let scale = match measure {
+        Measure::Memory => 1024.0,
+        Measure::Scaling(_) => 0.01,
+        _ => 1000.0,
     };
     value.map_or(String::new(), |value| format!("{:.1}", value / scale))
 }
@@ -131,8 +134,11 @@ fn row_json(row: &Outcome) -> Value {
         "words": row.words,
         "unit": match row.measure {
             Measure::Iops => "iops",
+            Measure::Whole => "I/Os per second of the whole run",
             Measure::Memory => "KiB",
             Measure::Startup => "us",
+            Measure::Bare(_) => "requests per CPU second; fio: bare loop",
+            Measure::Scaling(_) => "share of one job's IOPS, per job",
         },
         "skipped": row.skipped,
         "median_ratio": median(&row.sorted(|round| Some(round.ratio()))),

@@ -41,28 +41,31 @@ const REAL_TIME: u16 = 1;
 
 /// Appends a row to `text`.
 pub fn push_row(text: &mut Vec<u8>, columns: Columns, row: &Row) {
-    push_number(text, row.time_ms);
-    push_column(text, row.value);
-    if columns.both {
-        push_column(text, row.max);
-    }
-    push_column(text, u64::from(row.ddir));
-    push_column(text, u64::from(row.len));
-    if columns.offset {
-        push_column(text, row.offset);
+    let mut line = Backwards::default();
+    line.byte(b'\n');
+    if columns.issue {
+        line.column(row.issue_ns);
     }
     if columns.priority {
-        text.extend_from_slice(b", 0x");
-        for shift in [12, 8, 4, 0] {
-            text.push(b"0123456789abcdef"[usize::from(row.priority >> shift & 15)]);
+        for shift in [0, 4, 8, 12] {
+            line.byte(b"0123456789abcdef"[usize::from(row.priority >> shift & 15)]);
         }
+        line.pair(b"0x");
+        line.pair(b", ");
     } else {
-        push_column(text, u64::from(row.priority >> 13 == REAL_TIME));
+        line.column(u64::from(row.priority >> 13 == REAL_TIME));
     }
-    if columns.issue {
-        push_column(text, row.issue_ns);
+    if columns.offset {
+        line.column(row.offset);
     }
-    text.push(b'\n');
+    line.column(u64::from(row.len));
+    line.column(u64::from(row.ddir));
+    if columns.both {
+        line.column(row.max);
+    }
+    line.column(row.value);
+    line.number(row.time_ms);
+    text.extend_from_slice(line.text());
 }
 
 /// Appends a row of a histogram log, `1 << coarseness` neighbouring bins added up.
@@ -87,19 +90,77 @@ fn push_column(text: &mut Vec<u8>, value: u64) {
 }
 
 /// Appends a number in decimal.
-pub fn push_number(text: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
+pub fn push_number(text: &mut Vec<u8>, value: u64) {
+    let mut line = Backwards::default();
+    line.number(value);
+    text.extend_from_slice(line.text());
+}
+
+/// Longest row: eight numbers of 20 digits with their separators, and the end of the line.
+const MOST: usize = 8 * 22 + 1;
+
+/// A line made from its end to its start, because that is how digits come; one copy at the end
+/// instead of one for each number.
+struct Backwards {
+    bytes: [u8; MOST],
+    at: usize,
+}
+
+impl Default for Backwards {
+    fn default() -> Self {
+        Backwards {
+            bytes: [0; MOST],
+            at: MOST,
         }
     }
-    text.extend_from_slice(&digits[at..]);
 }
+
+impl Backwards {
+    #[inline(always)]
+    fn byte(&mut self, byte: u8) {
+        self.at -= 1;
+        self.bytes[self.at] = byte;
+    }
+
+    #[inline(always)]
+    fn pair(&mut self, pair: &[u8; 2]) {
+        self.at -= 2;
+        self.bytes[self.at..self.at + 2].copy_from_slice(pair);
+    }
+
+    #[inline(always)]
+    fn number(&mut self, mut value: u64) {
+        while value >= 10 {
+            self.pair(&PAIRS[(value % 100) as usize]);
+            value /= 100;
+            if value == 0 {
+                return;
+            }
+        }
+        self.byte(b'0' + value as u8);
+    }
+
+    #[inline(always)]
+    fn column(&mut self, value: u64) {
+        self.number(value);
+        self.pair(b", ");
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.bytes[self.at..]
+    }
+}
+
+/// The numbers below 100 as two digits.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
+        n += 1;
+    }
+    pairs
+};
 
 #[cfg(test)]
 mod tests {
