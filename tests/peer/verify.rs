@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::harness::command::have_peer;
-use crate::harness::{Outcome, Scratch, Tool, assert_none, fio};
+use crate::harness::{LoopDisk, Outcome, Scratch, Tool, assert_none, fio, skip};
 
 const JOB: &str = "--name=v --filename=f --bs=4k --size=1m --output-format=json";
 
@@ -161,6 +161,60 @@ fn damage_is_found_whoever_checks() {
         let first = run(dir, Tool::Assay, &format!("{reading} {words}"));
         if first.code != Some(1) || first.job()["error"] != 84 {
             findings.push(format!("`{reading} {words}`: {first}"));
+        }
+    }
+    assert_none(&findings, test);
+}
+
+/// Trims and writes of a job on a loop device.
+fn trims(tool: Tool, disk: &LoopDisk, words: &str) -> (Option<i32>, u64, u64, u64) {
+    let run = fio(&format!(
+        "--name=t --rw=randwrite --bs=4k --size=8m --output-format=json {words}"
+    ))
+    .args([format!("--filename={}", disk.device().display())])
+    .with(tool)
+    .run();
+    let job = run.job();
+    let number = |ddir: &str| job[ddir]["total_ios"].as_u64().expect("a number");
+    (run.code, number("read"), number("write"), number("trim"))
+}
+
+#[test]
+fn trimmed_blocks_read_as_zeros_as_often_as_with_fio() {
+    let test = "trimmed_blocks_read_as_zeros_as_often_as_with_fio";
+    if !have_peer(test) {
+        return;
+    }
+    let disk = match LoopDisk::new(8) {
+        Ok(disk) => disk,
+        Err(why) => return skip(test, &why),
+    };
+    let mut findings = Vec::new();
+    for words in [
+        "--verify=crc32c --trim_percentage=30 --trim_backlog=64",
+        "--verify=md5 --trim_percentage=100 --trim_backlog=32 --trim_backlog_batch=8",
+        "--verify=crc32c --trim_percentage=50 --trim_backlog=64 --trim_verify_zero=0",
+        "--verify=crc32c --trim_percentage=20",
+    ] {
+        let (theirs, ours) = (
+            trims(Tool::Peer, &disk, words),
+            trims(Tool::Assay, &disk, words),
+        );
+        let near = |a: u64, b: u64| a.abs_diff(b) <= 150;
+        let alike = ours.0 == theirs.0 && ours.2 == theirs.2;
+        if !alike || !near(ours.1, theirs.1) || !near(ours.3, theirs.3) {
+            findings.push(format!("`{words}`: fio {theirs:?} here {ours:?}"));
+        }
+    }
+    // Trims beside writes in flight, and over and over the same blocks.
+    for words in [
+        "--ioengine=io_uring --iodepth=16 --norandommap --io_size=16m",
+        "--ioengine=libaio --iodepth=8 --bsrange=4k-16k --verify_backlog=100",
+    ] {
+        let words = format!("--verify=crc32c --trim_percentage=40 --trim_backlog=16 {words}");
+        let ours = trims(Tool::Assay, &disk, &words);
+        if ours.0 != Some(0) || ours.3 < 100 {
+            findings.push(format!("`{words}`: {ours:?}"));
         }
     }
     assert_none(&findings, test);

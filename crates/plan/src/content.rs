@@ -10,6 +10,7 @@ use spec::kinds::{DedupeMode, MemKind, Pattern, PatternPart, VerifyKind as Word}
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Ddir;
+use workload::verify::Trims;
 use workload::{FillPolicy, VerifyKind, VerifySpec, WorkingSet};
 
 /// Memory that `lockmem` leaves alone, bytes: what fio leaves.
@@ -136,6 +137,25 @@ fn read_pattern(pattern: &Pattern, option: &'static str) -> Result<(Vec<u8>, Vec
     Ok((bytes, offsets))
 }
 
+/// Which of the written blocks are trimmed. As in fio, only those that would be read back are,
+/// and only with `trim_backlog`.
+fn trims(job: &Job<'_>) -> Option<Trims> {
+    let (io, verify) = (&job.options.io, &job.options.verify);
+    let kept = verify.do_verify && !verify.experimental_verify && !verify.verify_only;
+    let wanted = io.trim_percentage > 0 && io.trim_backlog > 0;
+    (wanted && kept && job.uses(Ddir::Write)).then_some(Trims {
+        percent: io.trim_percentage,
+        every: io.trim_backlog,
+        // Trims that are read back leave the log as long as it was, so that fio goes on.
+        most: match (io.trim_verify_zero, io.trim_backlog_batch) {
+            (true, _) => 0,
+            (false, 0) => io.trim_backlog,
+            (false, batch) => batch.into(),
+        },
+        read_back: io.trim_verify_zero,
+    })
+}
+
 /// Verification, when the job verifies.
 pub(crate) fn verify(
     job: &Job<'_>,
@@ -213,6 +233,7 @@ pub(crate) fn verify(
             .verify_async_cpus
             .as_ref()
             .map(|cpus| cpus.0.clone()),
+        trims: trims(job),
         regenerates: options.experimental_verify,
         save: saves.then_some(state),
         saved: loaded.map(Arc::new),

@@ -146,6 +146,14 @@ impl<'a> Job<'a> {
         if options.replay.read_iolog.is_some() && options.replay.write_iolog.is_some() {
             notes.push(format!("{}: read_iolog overrides write_iolog", self.name));
         }
+        let verify = &options.verify;
+        let reads_back = verify.verify != VerifyKind::None && verify.do_verify;
+        if options.io.trim_percentage > 0 && (options.io.trim_backlog == 0 || !reads_back) {
+            notes.push(format!(
+                "{}: trim_percentage= trims nothing without trim_backlog= and verify=",
+                self.name
+            ));
+        }
         let buffer = &options.buffer;
         if options.verify.verify != VerifyKind::None && buffer.dedupe_percentage.is_some() {
             notes.push(format!(
@@ -252,6 +260,13 @@ impl<'a> Job<'a> {
             let text = "dedupe_global=1 shares working sets, which dedupe_mode=working_set makes";
             faults.push(Fault::option("dedupe_global", text));
         }
+        if options.io.trim_percentage > 0 && !self.caps.trims {
+            let text = format!(
+                "trim_percentage=: ioengine={} cannot trim",
+                self.kind.name()
+            );
+            faults.push(Fault::option("trim_percentage", text));
+        }
         if options.io.rw.mode.trims() && !self.caps.trims {
             let text = format!(
                 "rw={}: ioengine={} cannot trim",
@@ -347,7 +362,8 @@ fn depth(options: &Options, iodepth: u32) -> Depth {
         batch_submit: within(queue.iodepth_batch),
         batch_complete_min: min,
         batch_complete_max: max,
-        serialize_overlap: queue.serialize_overlap
+        // A trim must not meet a newer write of its range in flight.
+        serialize_overlap: (queue.serialize_overlap || options.io.trim_percentage > 0)
             && iodepth > 1
             && (options.replay.read_iolog.is_some()
                 || options.io.rw.mode.writes()

@@ -108,6 +108,10 @@ pub struct Description {
 impl Worker {
     /// Does the job ask for I/Os of this direction, by `rw` or by what it replays?
     pub fn uses(&self, ddir: Ddir) -> bool {
+        let trims = |verify: &Verify| verify.trims.is_some();
+        if ddir == Ddir::Trim && self.verify.as_ref().is_some_and(trims) {
+            return true;
+        }
         if let Some(replay) = self.replay.as_ref().filter(|_| ddir.is_data()) {
             return replay.uses[ddir];
         }
@@ -605,6 +609,8 @@ pub struct Verify {
     pub threads: u32,
     /// Where they run, if it matters.
     pub cpus: Option<Vec<u32>>,
+    /// Which written blocks are trimmed again, and when.
+    pub trims: Option<workload::verify::Trims>,
     /// Generate the sequence again instead of keeping it.
     pub regenerates: bool,
     /// Where the state of the job is left at its end.

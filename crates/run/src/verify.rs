@@ -16,7 +16,7 @@ use std::sync::Arc;
 use units::Ddir;
 use workload::verify::{
     Backlog, Expect, Feed, Piece, ReadBack, ReadOrder, Stamper, Twin, UntilSaved, VerifyKind,
-    VerifySeeds, WithBacklog, Written,
+    VerifySeeds, WithBacklog, WithTrims, Written,
 };
 use workload::{Batch, Fill};
 
@@ -111,6 +111,10 @@ impl<'a> Verification<'a> {
         } else {
             0
         };
+        let feed = Feed::new(Written::new(order, expected as usize));
+        if let Some(trims) = plan.trims {
+            feed.trims(trims.percent, worker.buffers.fill.seed);
+        }
         Ok(Some(Verification {
             plan,
             stamper: Stamper::new(&plan.content, worker.number, VerifySeeds::of(spec)),
@@ -120,9 +124,13 @@ impl<'a> Verification<'a> {
             base: 0,
             state,
             order,
-            feed: Feed::new(Written::new(order, expected as usize)),
+            feed,
             fresh: Vec::with_capacity(BLOCK),
-            block: if plan.backlog > 0 { 1 } else { BLOCK },
+            block: if plan.backlog > 0 || plan.trims.is_some() {
+                1
+            } else {
+                BLOCK
+            },
             expected: VecDeque::with_capacity(2 * BLOCK),
             slots: vec![Slot::Idle; depth.max(1) as usize].into_boxed_slice(),
             number: 0,
@@ -138,6 +146,10 @@ impl<'a> Verification<'a> {
         if self.reads_only {
             return self.until_saved(fill);
         }
+        let fill = match self.plan.trims {
+            Some(trims) => Box::new(WithTrims::new(fill, &self.feed, trims)),
+            None => fill,
+        };
         if self.plan.backlog == 0 || !self.plan.read_back {
             return fill;
         }

@@ -72,15 +72,13 @@ option::options! {
         /// Write cache size of the device, for `sprandom`.
         spr_cs: u64 = "0", parent("sprandom"), bytes(), refused("vendor preconditioning scheme");
         /// Percentage of verified blocks to trim.
-        trim_percentage: u32 = "0", range(0, 100), later("trims between verified writes");
+        trim_percentage: u32 = "0", range(0, 100);
         /// Expect trimmed blocks to read as zeroes.
-        trim_verify_zero: bool = "1", parent("trim_percentage"),
-            later("trims between verified writes");
+        trim_verify_zero: bool = "1", parent("trim_percentage");
         /// Trim after this many written blocks.
-        trim_backlog: u64 = "0", parent("trim_percentage"), later("trims between verified writes");
+        trim_backlog: u64 = "0", parent("trim_percentage");
         /// Blocks per batch of trims.
-        trim_backlog_batch: u32 = "0", parent("trim_percentage"),
-            later("trims between verified writes");
+        trim_backlog_batch: u32 = "0", parent("trim_percentage");
         /// Ranges per trim command.
         num_range: u32 = "1", range(1, 256), refused("needs NVMe passthrough");
     }

@@ -19,6 +19,7 @@ mod saved;
 mod seeds;
 mod spec;
 mod stamper;
+mod trims;
 mod written;
 
 pub use again::Twin;
@@ -31,4 +32,5 @@ pub use saved::{Saved, UntilSaved};
 pub use seeds::VerifySeeds;
 pub use spec::{VerifyKind, VerifySpec, VerifySpecError};
 pub use stamper::Stamper;
+pub use trims::{Trims, WithTrims};
 pub use written::{Backlog, Piece, ReadOrder, Written};

@@ -4,6 +4,7 @@
 //! Generator and loop share one [`Feed`]. It is locked once per block of requests, by the loop
 //! too as long as it hands over written requests in blocks.
 
+use super::trims::Candidates;
 use super::written::{Backlog, Piece, Written};
 use crate::batch::{Batch, Fill};
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ struct State {
     written: Written,
     /// Requests given to a batch, in order, that the loop has not taken up.
     expected: VecDeque<Piece>,
+    /// Which of the written requests are to be trimmed.
+    candidates: Option<Candidates>,
 }
 
 impl Feed {
@@ -27,7 +30,13 @@ impl Feed {
         Feed(Arc::new(Mutex::new(State {
             written,
             expected: VecDeque::new(),
+            candidates: None,
         })))
+    }
+
+    /// Chooses `percent` of the written requests to be trimmed.
+    pub fn trims(&self, percent: u32, seed: u64) {
+        self.lock().candidates = Some(Candidates::new(percent, seed));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -37,9 +46,12 @@ impl Feed {
     /// Adds written requests to the log and empties `pieces`.
     pub fn log(&self, pieces: &mut Vec<Piece>) {
         let mut state = self.lock();
-        pieces
-            .drain(..)
-            .for_each(|piece| state.written.push(&piece));
+        for piece in pieces.drain(..) {
+            state.written.push(&piece);
+            if let Some(candidates) = &mut state.candidates {
+                candidates.wrote(&piece);
+            }
+        }
     }
 
     /// Adds a request that failed: its range is not read back.
@@ -64,6 +76,9 @@ impl Feed {
         let mut state = self.lock();
         state.written.clear();
         state.expected.clear();
+        if let Some(candidates) = &mut state.candidates {
+            candidates.clear();
+        }
     }
 
     /// Requests that reading back would yield, at most.
@@ -74,6 +89,28 @@ impl Feed {
     /// True when there is nothing to read back.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Fills a batch with up to `want` trims of chosen requests; `read_back`: they are read back
+    /// as zeros.
+    pub(super) fn fill_trims(&self, batch: &mut Batch, want: usize, read_back: bool) -> usize {
+        batch.clear();
+        let mut state = self.lock();
+        while batch.n < want.min(Batch::CAPACITY) {
+            let taken = state.candidates.as_mut().and_then(Candidates::take);
+            let Some(piece) = taken else { break };
+            if !state.written.trim(&piece, read_back) {
+                // It has been read back already.
+                continue;
+            }
+            let at = batch.n;
+            batch.offset[at] = piece.offset;
+            batch.len[at] = piece.len;
+            batch.ddir[at] = Ddir::Trim;
+            batch.file[at] = piece.file;
+            batch.n += 1;
+        }
+        batch.n
     }
 
     /// Fills a batch with up to `want` reads of the log.

@@ -157,6 +157,23 @@ impl Written {
         }
     }
 
+    /// Notes that a request is trimmed: it is read back as zeros, or not at all. False when it
+    /// is no longer here.
+    pub fn trim(&mut self, piece: &Piece, read_back: bool) -> bool {
+        let wanted = piece.place();
+        let entries = &mut self.entries[self.head..];
+        let found = entries.iter_mut().rev().find(|entry| {
+            entry.place() == wanted && entry.number() == piece.numberio && !entry.failed()
+        });
+        let Some(entry) = found else { return false };
+        if read_back {
+            entry.len |= TRIMMED;
+        } else {
+            entry.number_high |= FAILED;
+        }
+        true
+    }
+
     /// Entries that have not been taken out, displaced ones that are not yet found included.
     #[inline]
     pub fn len(&self) -> usize {
