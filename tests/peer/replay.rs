@@ -167,6 +167,16 @@ fn traces_are_merged_by_time() {
     fs::write(dir.join("c"), vec![1; 64 << 10]).expect("file");
     let words = "--name=r --read_iolog=t:u --merge_blktrace_file=m \
          --merge_blktrace_scalars=100:50 --merge_blktrace_iters=1:2";
+    for output in ["/dev/null", "/dev/asay_typo", "u"] {
+        fio(&words.replace(
+            "merge_blktrace_file=m",
+            &format!("merge_blktrace_file={output}"),
+        ))
+        .args(["--merge-blktrace-only"])
+        .in_dir(dir)
+        .fails()
+        .explains(&[output]);
+    }
     let merged = fio(words).args(["--merge-blktrace-only"]).in_dir(dir).ok();
     assert!(merged.stderr.is_empty(), "{merged}");
     let bytes = fs::read(dir.join("m")).expect("merged trace");

@@ -271,3 +271,18 @@ fn a_device_is_filled_to_its_end_without_an_error() {
         assert_eq!(run.job()["write"]["io_bytes"], 8 << 20, "{run}");
     }
 }
+
+#[test]
+fn the_expected_type_of_a_file_is_checked() {
+    let scratch = Scratch::new("targets");
+    let job = "--name=a --filename=f --rw=write --bs=4k --size=64k";
+    fio(&format!("{job} --filetype=file"))
+        .in_dir(scratch.path())
+        .ok();
+    for kind in ["block", "char"] {
+        fio(&format!("{job} --filetype={kind}"))
+            .in_dir(scratch.path())
+            .fails()
+            .explains(&["f", "filetype"]);
+    }
+}

@@ -120,7 +120,7 @@ impl Build<'_> {
         let parent = self.parent(index, said)?;
         if self.spec.switches.merge_only {
             if said.options.replay.merge_blktrace_file.is_some() {
-                let merge = replay::merge(&parent.job).map_err(|fault| vec![fault])?;
+                let merge = replay::merge(&parent.job, self.facts).map_err(|fault| vec![fault])?;
                 self.plan.merges.push(merge);
             }
             return Ok(());

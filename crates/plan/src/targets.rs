@@ -11,7 +11,7 @@ use crate::regions::{Found, Regions};
 use crate::replay::LogFile;
 use engine::ByName;
 use host::Facts;
-use spec::kinds::{Fallocate, FileLock};
+use spec::kinds::{Fallocate, FileLock, FileType};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
@@ -70,6 +70,16 @@ impl<'f> Book<'f> {
         }
         let facts = self.facts;
         let known = self.look(name)?;
+        let expected = match job.options.target.filetype {
+            FileType::Auto => known.found.kind,
+            FileType::File => TargetKind::File,
+            FileType::Block => TargetKind::Block,
+            FileType::Char => TargetKind::Char,
+        };
+        if known.found.kind != expected {
+            let reason = "is of another type than filetype= says";
+            return Err(refuse(Path::new(name), reason));
+        }
         if !known.exists && !job.options.target.allow_file_create {
             let reason = "does not exist, and allow_file_create=0 forbids to create it";
             return Err(refuse(Path::new(name), reason));

@@ -192,7 +192,11 @@ impl<'a> Verification<'a> {
                 let numberio = self.number;
                 self.number += 1;
                 let seed = self.stamper.stamp(buffer, io.offset, numberio, now_ns);
-                Slot::Writing(piece(io.file, io.offset, io.len, numberio, seed))
+                let piece = piece(io.file, io.offset, io.len, numberio, seed);
+                if self.plan.trims.is_some() {
+                    self.feed.writes(&piece);
+                }
+                Slot::Writing(piece)
             }
             Ddir::Read => self.reading(io),
             _ => Slot::Idle,

@@ -4,7 +4,9 @@
 use super::trace::{RECORD, Record, swapped};
 use super::{pass_over, read_whole, rewind};
 use crate::error::Fault;
+use crate::guard;
 use crate::job::Job;
+use host::Facts;
 use option::Floats;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -26,12 +28,27 @@ struct Trace {
 }
 
 /// What the options of a job ask to be merged.
-pub(crate) fn merge(job: &Job<'_>) -> Result<Merge, Fault> {
+pub(crate) fn merge(job: &Job<'_>, facts: &Facts) -> Result<Merge, Fault> {
     let options = &job.options.replay;
+    let output = PathBuf::from(options.merge_blktrace_file.as_deref().unwrap_or_default());
+    if std::fs::metadata(&output).is_ok_and(|meta| !meta.is_file()) {
+        let reason = "is no file that traces could be merged into".to_owned();
+        return Err(Fault::Path {
+            path: output,
+            reason,
+        });
+    }
+    guard::permit(facts, &output, false)?;
     let names = options
         .read_iolog
         .as_ref()
         .map_or(&[][..], |names| &names.0);
+    let place = |path: &Path| path.canonicalize().ok();
+    let same = |name: &String| place(name.as_ref()).is_some_and(|at| Some(at) == place(&output));
+    if let Some(name) = names.iter().find(|name| same(name)) {
+        let text = format!("merge_blktrace_file={name}: is one of the traces to merge");
+        return Err(Fault::option("merge_blktrace_file", text));
+    }
     let list = |option: &'static str, given: &Floats, default: u64| {
         let given = &given.values;
         if !given.is_empty() && given.len() != names.len() {
@@ -53,7 +70,7 @@ pub(crate) fn merge(job: &Job<'_>) -> Result<Merge, Fault> {
     let repeats = list("merge_blktrace_iters", &options.merge_blktrace_iters, 1)?;
     let traces = names.iter().zip(scalars).zip(repeats);
     Ok(Merge {
-        output: PathBuf::from(options.merge_blktrace_file.as_deref().unwrap_or_default()),
+        output,
         traces: traces
             .map(|((name, percent), repeats)| Trace {
                 path: PathBuf::from(name),
@@ -86,8 +103,9 @@ impl Merge {
     /// # Errors
     /// A trace cannot be read or the file cannot be written.
     pub fn write(&self) -> io::Result<()> {
+        let mut merged = self.read()?;
         let mut out = BufWriter::new(File::create(&self.output)?);
-        io::copy(&mut self.read()?, &mut out)?;
+        io::copy(&mut merged, &mut out)?;
         out.flush()
     }
 }

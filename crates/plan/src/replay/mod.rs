@@ -149,7 +149,7 @@ pub(crate) fn scan(
         return Err(Fault::option("replay_align", text));
     }
     let source = match &options.merge_blktrace_file {
-        Some(_) => Source::Merged(merge(job)?),
+        Some(_) => Source::Merged(merge(job, facts)?),
         None => source(&names.0[clone as usize % names.0.len().max(1)]),
     };
     let origin = Origin {

@@ -20,8 +20,10 @@ option::options! {
         filename_format: String = "$jobname.$jobnum.$filenum", prio(-1);
         /// Prefix generated names with the client's address in client/server runs.
         unique_filename: bool = "1", later("runs over several hosts");
-        /// Assume this type of every file instead of looking.
-        filetype: FileType = "none", later("skipping the look at each file");
+        /// Type that every file is expected to have.
+        ///
+        /// Unlike fio, which then does not look, this is checked.
+        filetype: FileType = "none";
         /// Use every file found below this directory.
         opendir: Option<String>;
         /// Serialise I/O to a file between jobs.

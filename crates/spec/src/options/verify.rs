@@ -19,8 +19,7 @@ option::options! {
         /// Content to verify: 0xHEX, a number, "text", 'file', %o for the offset.
         verify_pattern: Pattern, parent("verify");
         /// Repeat the pattern anew every so many bytes.
-        verify_pattern_interval: u32 = "0", bytes(), parent("verify_pattern"),
-            refused("patterns restarted within a block");
+        verify_pattern_interval: u32 = "0", bytes(), parent("verify_pattern");
         /// Which writes an offline check covers.
         verify_policy: VerifyPolicy = "completed", parent("verify"),
             refused("offline verification scopes");

@@ -43,6 +43,13 @@ impl Feed {
         self.0.lock().expect("nothing panics under this lock")
     }
 
+    /// A request is about to be written: what it touches is not trimmed any more.
+    pub fn writes(&self, piece: &Piece) {
+        if let Some(candidates) = &mut self.lock().candidates {
+            candidates.writes(piece);
+        }
+    }
+
     /// Adds written requests to the log and empties `pieces`.
     pub fn log(&self, pieces: &mut Vec<Piece>) {
         let mut state = self.lock();

@@ -41,8 +41,9 @@ impl Candidates {
         }
     }
 
-    /// Notes a request that was written.
-    pub fn wrote(&mut self, piece: &Piece) {
+    /// Takes what a request touches off the list, before the request is issued: a trim that
+    /// came later would destroy what it writes.
+    pub fn writes(&mut self, piece: &Piece) {
         let end = piece.offset + u64::from(piece.len);
         while let Some((&(file, at), &(len, _))) = self.valid.range(..(piece.file, end)).next_back()
             && file == piece.file
@@ -50,6 +51,11 @@ impl Candidates {
         {
             self.valid.remove(&(file, at));
         }
+    }
+
+    /// Notes a request that was written.
+    pub fn wrote(&mut self, piece: &Piece) {
+        self.writes(piece);
         // The high half of the product of a 64-bit draw and 100 is uniform in 0..100.
         let draw = ((u128::from(self.random.draw()) * 100) >> 64) as u32;
         if draw < self.percent {
