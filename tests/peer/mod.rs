@@ -9,6 +9,7 @@ mod offsets;
 mod pace;
 mod packed;
 mod priorities;
+mod random;
 mod replay;
 mod seeds;
 mod selftest;

@@ -87,6 +87,10 @@ fn files_are_those_fio_makes() {
         "--size=64k --filename=f1 --name=a --filename=f2 --name=b --rw=write",
         "--name=a --size=64k --nrfiles=3",
         "--name=a --size=64k --numjobs=2 --create_only=1",
+        "--name=a --rw=write --size=64k --loops=2 --unlink_each_loop=1",
+        "--name=a --rw=write --size=64k --loops=2 --unlink_each_loop=1 --unlink=1",
+        "--name=a --rw=randwrite --size=64k --loops=3 --unlink_each_loop=1 --ioengine=libaio \
+         --iodepth=4 --nrfiles=2",
     ] {
         let sizes = |tool: Tool| -> BTreeMap<String, u64> {
             place::empty(&dir);

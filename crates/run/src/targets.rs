@@ -3,7 +3,7 @@
 use crate::failure::step;
 use crate::worker::open_failure;
 use engine::ByName;
-use plan::model::{Memory, Target, TargetKind, Worker};
+use plan::model::{Access, Memory, Target, TargetKind, Worker};
 use result::Failure;
 use sys::file::File;
 use sys::pages::{Kind, Pool};
@@ -14,6 +14,20 @@ const EOPNOTSUPP: i32 = 95;
 
 /// Opens all targets and prepares the page cache as the job asks.
 pub fn open(worker: &Worker) -> Result<Vec<File>, Failure> {
+    open_with(worker, &worker.access)
+}
+
+/// Replaces the files by new ones of the same names (`unlink_each_loop`).
+pub fn renew(worker: &Worker) -> Result<Vec<File>, Failure> {
+    unlink(worker)?;
+    let access = Access {
+        create: true,
+        ..worker.access
+    };
+    open_with(worker, &access)
+}
+
+fn open_with(worker: &Worker, access: &Access) -> Result<Vec<File>, Failure> {
     let nothing = |target: &Target| target.kind == TargetKind::None;
     if worker.engine.kind.caps().by_name.is_some() || worker.targets.iter().all(nothing) {
         return Ok(Vec::new());
@@ -22,12 +36,11 @@ pub fn open(worker: &Worker) -> Result<Vec<File>, Failure> {
     worker
         .targets
         .iter()
-        .map(|target| open_one(worker, target))
+        .map(|target| open_one(access, target))
         .collect()
 }
 
-fn open_one(worker: &Worker, target: &Target) -> Result<File, Failure> {
-    let access = &worker.access;
+fn open_one(access: &Access, target: &Target) -> Result<File, Failure> {
     let file = File::open(&target.path, target.how(access)).map_err(|e| {
         let mut failure = open_failure(&target.path, &e);
         if access.direct && e.raw_os_error() == Some(22) {

@@ -255,6 +255,19 @@ fn prepare<E: Engine>(
     files: Vec<sys::file::File>,
     io_workers: &Arc<AtomicU32>,
 ) -> Result<Prepared<E>, Failure> {
+    let fills = worker.uses(Ddir::Write) && !verify::stamps(worker);
+    let mut filler = fills.then(|| Filler::new(&worker.buffers.fill));
+    let (engine, chosen) = start_engine(worker, files, io_workers, filler.as_mut())?;
+    Ok((engine, filler, requests(worker)?, chosen))
+}
+
+/// An engine with buffers of its own, filled where the job fills buffers.
+fn start_engine<E: Engine>(
+    worker: &model::Worker,
+    files: Vec<sys::file::File>,
+    io_workers: &Arc<AtomicU32>,
+    filler: Option<&mut Filler>,
+) -> Result<(E, Option<CmdPrio>), Failure> {
     let given: Vec<(&str, Option<&str>)> = worker
         .engine
         .options
@@ -274,10 +287,7 @@ fn prepare<E: Engine>(
         worker.depth.iodepth
     };
     let mut pool = targets::pool(worker, depth)?;
-    let writes = worker.uses(Ddir::Write);
-    let fills = writes && !verify::stamps(worker);
-    let mut filler = fills.then(|| Filler::new(&worker.buffers.fill));
-    if let Some(filler) = &mut filler {
+    if let Some(filler) = filler {
         for slot in 0..depth {
             filler.init(pool.slot_mut(slot));
         }
@@ -290,7 +300,7 @@ fn prepare<E: Engine>(
         direct: worker.access.direct,
         atomic: worker.access.atomic,
         reads: worker.uses(Ddir::Read) || worker.verify.is_some(),
-        writes,
+        writes: worker.uses(Ddir::Write),
         random: worker.requests.direction.is_random(),
         min_len: targets::smallest_block(worker),
         priority: worker.placement.io_priority.unwrap_or(0),
@@ -319,7 +329,7 @@ fn prepare<E: Engine>(
             error.to_string(),
         )
     })?;
-    Ok((engine, filler, requests(worker)?, chosen))
+    Ok((engine, chosen))
 }
 
 fn requests(worker: &model::Worker) -> Result<Source, Failure> {
@@ -426,7 +436,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
             verification,
             live: Arc::clone(&shared.live),
         };
-        passes(worker, &mut work, &mut rich, outcome);
+        passes(worker, &shared.io_workers, &mut work, &mut rich, outcome);
         rich.hand_over(&mut work.stats);
         if let Some(verification) = &mut rich.verification {
             verification.save();
@@ -435,9 +445,9 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
             outcome.sampled = book.finish(&shared.live, clock);
         }
     } else if worker.measured.reduced {
-        passes(worker, &mut work, &mut Reduced, outcome);
+        passes(worker, &shared.io_workers, &mut work, &mut Reduced, outcome);
     } else {
-        passes(worker, &mut work, &mut Plain, outcome);
+        passes(worker, &shared.io_workers, &mut work, &mut Plain, outcome);
     }
     if shared.live.phase() == Phase::Ramp {
         // The job ended before anything was to be measured.
@@ -458,9 +468,21 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     }
 }
 
+/// Lets a pass begin with files that are new.
+fn renew<E: Engine, C: Clock>(
+    worker: &model::Worker,
+    work: &mut Work<'_, E, C>,
+    io_workers: &Arc<AtomicU32>,
+) -> Result<(), Failure> {
+    let files = targets::renew(worker)?;
+    (work.engine, _) = start_engine(worker, files, io_workers, work.filler.as_mut())?;
+    Ok(())
+}
+
 /// All passes of the job.
 fn passes<E: Engine, C: Clock, H: Hooks>(
     worker: &model::Worker,
+    io_workers: &Arc<AtomicU32>,
     work: &mut Work<'_, E, C>,
     hooks: &mut H,
     outcome: &mut Outcome,
@@ -474,7 +496,7 @@ fn passes<E: Engine, C: Clock, H: Hooks>(
             work.fill.restart();
             work.batch.clear();
             if worker.lifecycle.unlink_each_loop
-                && let Err(failure) = targets::unlink(worker)
+                && let Err(failure) = renew(worker, work, io_workers)
             {
                 work.stats.failure.get_or_insert(failure);
                 return;

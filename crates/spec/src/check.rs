@@ -5,6 +5,9 @@ use crate::options::Options;
 use crate::place::Diagnostic;
 use units::Ddir;
 
+/// A header moved by less than its own size would overlap where it was.
+const LEAST_VERIFY_OFFSET: u32 = 40;
+
 /// fio's reports have room for this many percentiles.
 const MAX_PERCENTILES: usize = 20;
 
@@ -35,6 +38,9 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
             && !spec.jobs[..at].iter().any(|earlier| earlier.name == *name)
         {
             error(&format!("wait_for={name}: no earlier job has this name"));
+        }
+        if (1..LEAST_VERIFY_OFFSET).contains(&o.verify.verify_offset) {
+            error("verify_offset must be 40 at least, the size of a header");
         }
         if o.was_set("prio") && o.process.prioclass == Some(0) {
             error("prio needs a prioclass of 1 or 2");

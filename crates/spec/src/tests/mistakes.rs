@@ -146,6 +146,11 @@ fn contradictions_are_errors() {
         &format!("{job} rate and rate_iops exclude each other"),
     );
     wrong(
+        "--name=a --verify_offset=8",
+        &format!("{job} verify_offset must be 40 at least, the size of a header"),
+    );
+    assert_eq!(good("--name=a --verify_offset=40").jobs.len(), 1);
+    wrong(
         "--name=a --rw=write --readonly",
         &format!("{job} trim and write operations are not allowed with the --readonly parameter"),
     );
