@@ -36,11 +36,11 @@ fn open_with(worker: &Worker, access: &Access) -> Result<Vec<File>, Failure> {
     worker
         .targets
         .iter()
-        .map(|target| open_one(access, target))
+        .map(|target| open_one(worker, access, target))
         .collect()
 }
 
-fn open_one(access: &Access, target: &Target) -> Result<File, Failure> {
+fn open_one(worker: &Worker, access: &Access, target: &Target) -> Result<File, Failure> {
     let file = File::open(&target.path, target.how(access)).map_err(|e| {
         let mut failure = open_failure(&target.path, &e);
         if access.direct && e.raw_os_error() == Some(22) {
