@@ -114,18 +114,24 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 const ENGINES: [&str; 6] = ["null", "psync", "null", "sync", "pvsync", "libaio"];
 
 /// Options by which time decides how much is done, or chance; `unlink_each_loop`, which leaves
-/// reads with empty files; what needs a file of an earlier run. They are compared elsewhere.
+/// reads with empty files; what needs a file of an
+/// earlier run; trims, which fio refuses for files. They are compared elsewhere.
 const LEFT_OUT: &[&str] = &[
-    "name",
-    "exitall",
-    "randrepeat",
-    "time_based",
-    "unlink_each_loop",
     "clocksource",
+    "exitall",
     "fill_device",
-    "stats",
+    "name",
     "prio",
     "prioclass",
+    "randrepeat",
+    "stats",
+    "time_based",
+    "trim_backlog",
+    "trim_backlog_batch",
+    "trim_percentage",
+    "trim_verify_zero",
+    "unlink_each_loop",
+    "verify_state_load",
 ];
 
 /// A number that depends on every part.
