@@ -114,8 +114,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 const ENGINES: [&str; 6] = ["null", "psync", "null", "sync", "pvsync", "libaio"];
 
 /// Options by which time decides how much is done, or chance; `unlink_each_loop`, which leaves
-/// reads with empty files; what needs a file of an
-/// earlier run; trims, which fio refuses for files. They are compared elsewhere.
+/// reads with empty files; what needs a file of an earlier run; trims, which fio refuses for
+/// files. They are compared elsewhere.
 const LEFT_OUT: &[&str] = &[
     "clocksource",
     "exitall",
@@ -178,7 +178,7 @@ fn words(seed: u64, known: &BTreeSet<String>) -> Vec<String> {
     let mut words = vec![format!("--name=x --ioengine={engine}")];
     for def in Options::defs() {
         let always = matches!(def.name, "rw" | "size");
-        let drawn = always || draw(seed, def.name, "drawn") % ONE_IN == 0;
+        let drawn = always || draw(seed, def.name, "drawn").is_multiple_of(ONE_IN);
         let usable = def.state == State::Works && known.contains(def.name);
         if drawn
             && usable
