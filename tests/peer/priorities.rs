@@ -40,10 +40,12 @@ fn priorities_have_the_shares_asked_for_and_their_own_latencies() {
         "--ioengine=libaio --prio=4 --prioclass=2 --cmdprio_percentage=40",
         "--ioengine=io_uring --cmdprio_bssplit=1k/25/2/7:4k/90,1k/60",
         "--ioengine=libaio",
+        "--ioengine=libaio --group_reporting --prio=2 --prioclass=2 --name=b --filename=g \
+         --rw=randrw --bs=1k --size=1m --prio=6",
     ] {
         let scratch = Scratch::new("priorities");
         let job = |tool| {
-            let run = fio(&format!("{JOB} {words} --output-format=json"))
+            let run = fio(&format!("--output-format=json {JOB} {words}"))
                 .in_dir(scratch.path())
                 .with(tool)
                 .run();

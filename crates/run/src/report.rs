@@ -120,6 +120,12 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
             runtime_ns += account.verify_ns;
         }
     }
+    let lat = kept(measured.lat, &lat);
+    let all = match worker.reporting.lat_percentiles {
+        true => &lat,
+        false => &clat,
+    };
+    let priorities = priorities(account, ddir, all);
     Direction {
         bytes,
         issued: if sync {
@@ -133,19 +139,21 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
         runtime_ms: ms_up(runtime_ns),
         slat: kept(measured.slat && !sync, &classes.slat),
         clat,
-        lat: kept(measured.lat, &lat),
+        lat,
         lat_intended: stats.late[ddir].clone(),
         bw: account.sampled.bw[ddir],
         iops: account.sampled.iops[ddir],
         cache_hits: None,
-        priorities: priorities(stats, ddir),
+        priorities,
     }
 }
 
-fn priorities(stats: &Stats, ddir: Ddir) -> Vec<PriorityLatency> {
-    let all = stats.priorities[ddir].iter();
-    let of = |(priority, latency): &(u16, Latency)| {
-        let (class, level, hint) = sys::process::io_priority_parts(*priority);
+/// Latencies by priority: of the requests of a job that gives them their own, else `all` of a
+/// job that may be folded into one with jobs of other priorities.
+fn priorities(account: &Account<'_>, ddir: Ddir, all: &Latency) -> Vec<PriorityLatency> {
+    let Account { worker, stats, .. } = account;
+    let of = |(priority, latency): (u16, &Latency)| {
+        let (class, level, hint) = sys::process::io_priority_parts(priority);
         PriorityLatency {
             class,
             level,
@@ -153,7 +161,14 @@ fn priorities(stats: &Stats, ddir: Ddir) -> Vec<PriorityLatency> {
             latency: latency.clone(),
         }
     };
-    all.map(of).collect()
+    let own = stats.priorities[ddir].iter();
+    let own: Vec<_> = own
+        .map(|(priority, latency)| of((*priority, latency)))
+        .collect();
+    if !own.is_empty() || !worker.reporting.grouped || all.moments.n == 0 {
+        return own;
+    }
+    vec![of((worker.placement.io_priority.unwrap_or(0), all))]
 }
 
 /// For a synchronous engine the total latency is the completion latency; its bins are kept only
