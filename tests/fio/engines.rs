@@ -105,6 +105,38 @@ fn space_and_sizes_are_changed_as_fio_does() {
 }
 
 #[test]
+fn the_c_librarys_requests_report_as_fio_does() {
+    compare_all(
+        "posixaio",
+        &[
+            "--ioengine=posixaio --iodepth=8 --rw=randrw --size=1m",
+            "--ioengine=posixaio --iodepth=4 --rw=write --size=256k --direct=1",
+            "--ioengine=posixaio --iodepth=8 --rw=randwrite --size=1m --verify=crc32c",
+        ],
+    );
+}
+
+#[test]
+fn commands_go_to_namespaces_only() {
+    let scratch = Scratch::new("engines");
+    for (target, reason) in [
+        ("f", "/dev/ngXnY"),
+        ("/dev/ng99n9", "does not exist"),
+        ("/dev/null", "does not answer as an NVMe namespace"),
+    ] {
+        for rw in ["read", "write"] {
+            let words = format!(
+                "--name=n --ioengine=io_uring_cmd --cmd_type=nvme --size=1m --rw={rw} \
+                 --filename={target}"
+            );
+            let refused = fio(&words).in_dir(scratch.path()).fails();
+            refused.explains(&[target, reason]);
+        }
+    }
+    assert_eq!(listing(scratch.path()), []);
+}
+
+#[test]
 fn directories_are_made_looked_up_and_deleted() {
     let scratch = Scratch::new("directories");
     let dir = scratch.path();

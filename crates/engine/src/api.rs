@@ -125,6 +125,8 @@ pub struct Caps {
     /// Its requests are no I/O: they count and take time, but move nothing, and only time ends
     /// the job.
     pub no_io: bool,
+    /// Works on the character devices of NVMe namespaces, and on nothing else.
+    pub namespaces: bool,
     /// Its rates are reported in bits.
     pub bits: bool,
     /// Takes [`Ddir::Trim`].
@@ -149,6 +151,7 @@ impl Caps {
         by_name: None,
         alters: false,
         no_io: false,
+        namespaces: false,
         bits: false,
         trims: false,
         queued_syncs: false,

@@ -14,7 +14,7 @@ use sys::transfer::{RWF_ATOMIC, RWF_DONTCACHE, RWF_NOWAIT};
 use units::{Ddir, PerDdir};
 
 const PI: &str = "protection information is not built yet";
-const CMD: &str = "only the io_uring_cmd engine uses it, and that is not built yet";
+const CMD: &str = "only ioengine=io_uring_cmd sends commands";
 
 /// Most entries the kernel allows in a ring.
 const MOST_ENTRIES: u32 = 32_768;
@@ -61,7 +61,7 @@ option::options! {
         /// Application tag mask.
         apptag_mask: u32 = "0xffff", later(PI);
         /// Command set of passthrough requests.
-        cmd_type: String = "nvme", later(CMD);
+        cmd_type: String = "nvme", refused(CMD);
     }
 }
 

@@ -15,6 +15,7 @@ pub mod files;
 pub mod ftruncate;
 pub mod inline;
 pub mod io_uring;
+pub mod io_uring_cmd;
 pub mod libaio;
 pub mod mmap;
 pub mod names;

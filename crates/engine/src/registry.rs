@@ -50,6 +50,7 @@ engines! {
     Nop => crate::nop::Nop,
     Cpuio => crate::cpuio::Cpuio,
     Exec => crate::exec::Exec,
+    UringCmd => crate::io_uring_cmd::UringCmd,
     Net => crate::net::Net<false>,
     Netsplice => crate::net::Net<true>,
     Filecreate => crate::names::Names<crate::files::Filecreate>,
@@ -100,7 +101,6 @@ const PLATFORM: &str = "belongs to another operating system";
 
 /// fio's engines that are not built in.
 const ABSENT: &[EngineTable] = &[
-    later("io_uring_cmd", "NVMe commands through io_uring"),
     later("e4defrag", "Defragments ext4 files"),
     later("sg", "SCSI generic commands"),
     later("mtd", "Raw flash"),
@@ -359,7 +359,7 @@ mod tests {
             format!("ioengine=rbd: not supported ({LIBRARY})")
         );
         assert!(text("external:/tmp/x.so").contains("plugins"));
-        assert!(text("io_uring_cmd").contains("not built yet"));
+        assert!(text("http").contains("not built yet"));
     }
 
     #[test]

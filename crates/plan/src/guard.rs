@@ -85,6 +85,16 @@ pub fn permit(
         path: path.to_owned(),
     };
     match std::fs::metadata(path) {
+        Ok(meta) if meta.file_type().is_char_device() => {
+            let Some(device) = behind(facts, DevId::from_raw(meta.rdev())) else {
+                return Ok(permit);
+            };
+            let mut found = uses(facts, &device);
+            if found.is_empty() {
+                found.extend(claimed(&Path::new("/dev").join(&device.name)));
+            }
+            refuse_in_use(permit, &about(&device), found, allow_mounted_write)
+        }
         Ok(meta) if meta.file_type().is_block_device() => {
             let dev = DevId::from_raw(meta.rdev());
             let Some(device) = BlockDevice::by_id(&facts.root, dev) else {
@@ -108,6 +118,17 @@ pub fn permit(
         Ok(meta) if !meta.is_file() => Ok(permit),
         _ => regular(facts, permit),
     }
+}
+
+/// The block device of the NVMe namespace that a character device stands for.
+fn behind(facts: &Facts, dev: DevId) -> Option<BlockDevice> {
+    let link = facts.root.path(format!("sys/dev/char/{dev}"));
+    let target = std::fs::read_link(link).ok()?;
+    let name = target.file_name()?.to_str()?;
+    // A path of a namespace with several is `ngXcYnZ`; all of them lead to one disk.
+    let (controller, rest) = name.strip_prefix("ng")?.split_once(['c', 'n'])?;
+    let number = rest.rsplit('n').next()?;
+    BlockDevice::by_name(&facts.root, &format!("nvme{controller}n{number}"))
 }
 
 fn refuse_in_use(
@@ -307,6 +328,29 @@ mod tests {
 
     fn found(facts: &Facts, name: &str) -> Vec<String> {
         uses(facts, &BlockDevice::by_name(&facts.root, name).unwrap())
+    }
+
+    #[test]
+    fn commands_to_a_namespace_are_guarded_by_its_disk() {
+        let (_dir, facts) = facts("", vec![]);
+        let disk = facts.root.path("sys/devices/nvme0n1");
+        fs::create_dir_all(disk.join("holders")).unwrap();
+        fs::write(disk.join("dev"), "259:0").unwrap();
+        fs::write(disk.join("size"), "2000000").unwrap();
+        symlink(&disk, facts.root.path("sys/block/nvme0n1")).unwrap();
+        let chars = facts.root.path("sys/dev/char");
+        fs::create_dir_all(&chars).unwrap();
+        for (dev, name) in [("240:0", "ng0n1"), ("240:1", "ng0c3n1"), ("1:3", "null")] {
+            symlink(format!("../../devices/{name}"), chars.join(dev)).unwrap();
+        }
+        let name = |major: u32, minor: u32| {
+            let dev = format!("{major}:{minor}").parse().unwrap();
+            behind(&facts, dev).map(|device| device.name)
+        };
+        assert_eq!(name(240, 0).as_deref(), Some("nvme0n1"));
+        assert_eq!(name(240, 1).as_deref(), Some("nvme0n1"));
+        assert_eq!(name(1, 3), None);
+        assert_eq!(name(1, 9), None);
     }
 
     #[test]

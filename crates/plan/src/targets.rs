@@ -68,6 +68,9 @@ impl<'f> Book<'f> {
         if let Some(expected) = job.caps.by_name {
             check_name(job, name, expected)?;
         }
+        if job.caps.namespaces {
+            check_namespace(job, name)?;
+        }
         let facts = self.facts;
         let known = self.look(name)?;
         let expected = match job.options.target.filetype {
@@ -79,6 +82,15 @@ impl<'f> Book<'f> {
         if known.found.kind != expected {
             let reason = "is of another type than filetype= says";
             return Err(refuse(Path::new(name), reason));
+        }
+        if job.caps.namespaces {
+            let open = File::open(Path::new(name), Open::default());
+            let space = open.and_then(|file| sys::nvme::Namespace::of(&file));
+            let space = space.map_err(|error| {
+                let reason = format!("does not answer as an NVMe namespace: {error}");
+                refuse(Path::new(name), reason)
+            })?;
+            known.found.size_bytes = Some(space.size_bytes());
         }
         if !known.exists && !job.options.target.allow_file_create {
             let reason = "does not exist, and allow_file_create=0 forbids to create it";
@@ -399,6 +411,29 @@ fn check_name(job: &Job<'_>, name: &str, expected: ByName) -> Result<(), Fault> 
         return Err(refuse(path, reason));
     }
     Ok(())
+}
+
+/// Engines that send commands take the character devices of namespaces.
+fn check_namespace(job: &Job<'_>, name: &str) -> Result<(), Fault> {
+    let path = Path::new(name);
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.file_type().is_char_device() => Ok(()),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(refuse(path, format!("cannot be looked at: {error}")))
+        }
+        found => {
+            let what = if found.is_ok() {
+                "is no such device"
+            } else {
+                "does not exist"
+            };
+            let reason = format!(
+                "{what}; ioengine={} works on character devices of NVMe namespaces (/dev/ngXnY)",
+                job.kind.name()
+            );
+            Err(refuse(path, reason))
+        }
+    }
 }
 
 /// What must be laid out so that `path` can be created: nothing but its directory.

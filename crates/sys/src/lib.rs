@@ -28,6 +28,7 @@ pub mod mapping;
 pub mod names;
 pub mod net;
 pub mod numa;
+pub mod nvme;
 pub mod pages;
 pub mod pipe;
 pub mod posix_aio;

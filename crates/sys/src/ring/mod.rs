@@ -11,11 +11,13 @@
 //! - The ring stays on the thread that made it (`SINGLE_ISSUER`); it is neither `Send` nor
 //!   `Sync`.
 
+mod commands;
 mod op;
 mod setup;
 #[cfg(test)]
 mod tests;
 
+pub use commands::CommandRing;
 pub use op::{Op, Span};
 pub use setup::{Config, Level, Stage, Want};
 
