@@ -60,6 +60,59 @@ fn paced_jobs_report_as_fio_does() {
 }
 
 #[test]
+fn steady_jobs_end_early_and_say_so_as_fio_does() {
+    if !have_peer("steady_jobs_end_early_and_say_so_as_fio_does") {
+        return;
+    }
+    let scratch = Scratch::new("steady");
+    let rated = "--rw=read --rate_iops=1000 --size=1g --time_based --output-format=normal,json";
+    let table = [
+        (
+            "--ss=iops:50% --ss_dur=2 --ss_ramp=1 --numjobs=2 --group_reporting",
+            30,
+            1,
+        ),
+        ("--ss=bw_slope:1m --ss_dur=2 --kb_base=1000", 30, 1),
+        ("--ss=bw:1k --ss_dur=3", 1, 0),
+    ];
+    for (words, runtime, attained) in table {
+        let words = format!("{rated} {words} --runtime={runtime}");
+        let [theirs, ours] = both(&scratch, &words);
+        assert_none(&compare::differences(&theirs, &ours, Fixed::Form), &words);
+        let text = |outcome: &Outcome| {
+            let words = ["\"ss\" :", "\"duration\" :", "\"attained\" :"];
+            let lines = outcome.stdout.lines();
+            lines
+                .filter(|line| words.iter().any(|word| line.contains(word)))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(text(&theirs), text(&ours), "{words}");
+        assert!(
+            text(&ours)[2].contains(&format!(" : {attained},")),
+            "{ours}"
+        );
+    }
+    // Younger than the fio that is the measure.
+    let job = fio("--name=a --ioengine=null --rate_iops=1000 --size=1g --time_based --runtime=30")
+        .args([
+            "--ss=lat:1s",
+            "--ss_dur=2",
+            "--ss_interval=1",
+            "--output-format=json",
+        ])
+        .ok()
+        .job();
+    let steady = &job["steadystate"];
+    assert_eq!(
+        (&steady["ss"], &steady["attained"]),
+        (&"lat:1000000000.000000".into(), &1.into())
+    );
+    assert!(number(steady, "/data/lat_mean") > 0, "{steady}");
+    assert_eq!(steady["data"]["lat_ns"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn failing_limits_end_a_job_as_they_end_fios() {
     if !have_peer("failing_limits_end_a_job_as_they_end_fios") {
         return;

@@ -5,7 +5,7 @@ use crate::error::{Fault, PlanError, PlanErrors};
 use crate::job::{Job, Recorded};
 use crate::layout::{Layout, NewFile};
 use crate::model::{
-    Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Target, Worker,
+    Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Steady, Target, Worker,
 };
 use crate::names::{self, Naming};
 use crate::regions::{self, Ask, Region, RegionError, Regions};
@@ -14,9 +14,9 @@ use crate::targets::{self, Book};
 use crate::{place, record, requests, schedulers};
 use engine::EngineKind;
 use host::Facts;
-use result::LatencyTarget;
+use result::{LatencyTarget, SteadyMetric};
 use spec::Spec;
-use spec::kinds::{ContinueOn, ExitWhat, FadviseHint, LogValue, SyncMode};
+use spec::kinds::{self, ContinueOn, ExitWhat, FadviseHint, LogValue, SyncMode};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use sys::file::Hint;
 use units::{Amount, PerDdir};
@@ -146,6 +146,13 @@ impl Build<'_> {
         {
             let text = "lat_percentiles differs from the other jobs of its reporting group";
             return Err(vec![Fault::option("lat_percentiles", text)]);
+        }
+        let steady = steady(&parent.job);
+        let mut members = self.plan.workers.iter();
+        let here = |worker: &&Worker| worker.group == self.group;
+        if members.any(|worker| here(&worker) && worker.steady != steady) {
+            let text = "steadystate options must be consistent within reporting groups";
+            return Err(vec![Fault::option("steadystate", text)]);
         }
         // fio numbers clones downwards: thread 2 is the last clone.
         let clones = std::iter::once(0).chain((1..process.numjobs).rev());
@@ -312,6 +319,7 @@ impl Build<'_> {
             target: latency_target(job),
             verify,
             replay,
+            steady: steady(job),
             schedulers,
         })
     }
@@ -604,6 +612,30 @@ fn lifecycle(job: &Job<'_>) -> Lifecycle {
         prerun: process.exec_prerun.clone(),
         postrun: process.exec_postrun.clone(),
     }
+}
+
+/// The table and its checks see to it that the window is a multiple of the interval.
+fn steady(job: &Job<'_>) -> Option<Steady> {
+    let steady = &job.options.steady;
+    let interval_ns = steady.steadystate_check_interval.ns();
+    let samples = steady.steadystate_duration.ns().checked_div(interval_ns)?;
+    let (metric, by_slope) = match steady.steadystate.metric {
+        kinds::SteadyMetric::Iops => (SteadyMetric::Iops, false),
+        kinds::SteadyMetric::IopsSlope => (SteadyMetric::Iops, true),
+        kinds::SteadyMetric::Bw => (SteadyMetric::Bandwidth, false),
+        kinds::SteadyMetric::BwSlope => (SteadyMetric::Bandwidth, true),
+        kinds::SteadyMetric::Lat => (SteadyMetric::Latency, false),
+        kinds::SteadyMetric::LatSlope => (SteadyMetric::Latency, true),
+    };
+    (samples > 0).then_some(Steady {
+        metric,
+        by_slope,
+        limit: steady.steadystate.limit,
+        percent: steady.steadystate.percent,
+        samples,
+        ramp_ns: steady.steadystate_ramp_time.ns(),
+        interval_ns,
+    })
 }
 
 fn latency_target(job: &Job<'_>) -> LatencyTarget {

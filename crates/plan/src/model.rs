@@ -4,7 +4,7 @@ use crate::guard::WritePermit;
 use crate::layout::Layout;
 use crate::replay::{Merge, Replay};
 use engine::EngineKind;
-use result::{LatencyTarget, Options, Reporting};
+use result::{LatencyTarget, Options, Reporting, SteadyMetric};
 use std::path::PathBuf;
 use std::sync::Arc;
 use sys::file::{Durability, Hint};
@@ -86,6 +86,27 @@ pub struct Worker {
     pub schedulers: Vec<(PathBuf, String)>,
     /// The recording that takes the place of generated requests.
     pub replay: Option<Replay>,
+    /// Steady state detection, when it is on.
+    pub steady: Option<Steady>,
+}
+
+/// When a job counts as steady, and so ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// What is looked at.
+    pub metric: SteadyMetric,
+    /// The slope of it, rather than the greatest deviation from its mean.
+    pub by_slope: bool,
+    /// The limit: percent, or I/Os per second, bytes per second, nanoseconds.
+    pub limit: f64,
+    /// The limit is in percent of the mean.
+    pub percent: bool,
+    /// Samples in the window, at least 2.
+    pub samples: u64,
+    /// Time before collecting begins.
+    pub ramp_ns: u64,
+    /// Time between samples.
+    pub interval_ns: u64,
 }
 
 /// What the line that announces a job says besides name and group.

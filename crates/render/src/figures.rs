@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use measure::{BatchMap, Coarse, DepthMap, Samples};
-use result::{Direction, GroupTotal, Job, PriorityLatency};
+use result::{Direction, GroupTotal, Job, PriorityLatency, SteadyMetric};
 use units::Ddir;
 
 /// I/Os of all data directions, the denominator of depth and latency shares.
@@ -136,6 +136,15 @@ pub(crate) fn error_of(job: &Job) -> i32 {
         Some(failure) => failure.errno,
         None if job.reporting.continues_on_error => job.first_error,
         None => 0,
+    }
+}
+
+/// What steady state detection looks at, as fio calls it.
+pub(crate) fn steady_metric(metric: SteadyMetric) -> &'static str {
+    match metric {
+        SteadyMetric::Iops => "iops",
+        SteadyMetric::Bandwidth => "bw",
+        SteadyMetric::Latency => "lat",
     }
 }
 

@@ -1,5 +1,6 @@
 //! What one worker measured; a folded group has the same shape.
 
+use crate::Steady;
 use measure::{BatchMap, Coarse, DepthMap, Latency, Samples};
 use serde::{Deserialize, Serialize};
 use units::PerDdir;
@@ -254,6 +255,9 @@ pub struct Job {
     pub coarse: Coarse,
     /// Latency target settings.
     pub target: LatencyTarget,
+    /// Steady state detection, when it is on.
+    #[serde(default)]
+    pub steady: Option<Steady>,
     /// Zones reset; reported when [`Reporting::zoned`].
     #[serde(default)]
     pub zone_resets: u64,

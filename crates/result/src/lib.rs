@@ -10,6 +10,7 @@ mod job;
 pub mod merge;
 mod run;
 mod selfcheck;
+mod steady;
 
 pub use disk::{CpuIdle, Disk, DiskCounters};
 pub use job::{
@@ -18,3 +19,4 @@ pub use job::{
 };
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
 pub use selfcheck::{Beside, SelfCheck};
+pub use steady::{Steady, SteadyMetric};

@@ -64,6 +64,9 @@ fn fold_settings(block: &mut Job, job: &Job) {
     }
     block.options.clone_from(&job.options);
     block.target = job.target;
+    if job.steady.is_some() {
+        block.steady.clone_from(&job.steady);
+    }
     let (mine, theirs) = (&mut block.reporting, &job.reporting);
     mine.percentiles.clone_from(&theirs.percentiles);
     mine.percentile_precision = theirs.percentile_precision;

@@ -8,6 +8,7 @@ use crate::member::{Member, State};
 use crate::report::{self, Account};
 use crate::sampler::Sampler;
 use crate::stats::Stats;
+use crate::steady::{Seen, Watch};
 use crate::worker::{self, Outcome, Tale};
 use plan::model::{ExitScope, Plan, Worker};
 use result::{Failure, Job, Run, SCHEMA_VERSION};
@@ -131,6 +132,7 @@ struct Session<'a, 'o> {
     observer: &'o mut dyn Observer,
     signal: Option<i32>,
     scribe: Scribe,
+    watches: Vec<Watch>,
     /// How many workers that do I/O are not over.
     io_workers: Arc<AtomicU32>,
 }
@@ -180,6 +182,7 @@ impl Crew {
             observer,
             signal: None,
             scribe,
+            watches: Watch::all(&plan.workers),
             io_workers,
         };
         session.count_io_workers();
@@ -460,6 +463,30 @@ impl<'a> Session<'a, '_> {
                 member.keep_time(now, warm);
             }
         }
+        for at in 0..self.watches.len() {
+            self.watch(now, at);
+        }
+    }
+
+    /// Takes a sample for steady state detection if one is due; ends the jobs that are steady.
+    fn watch(&mut self, now: u64, at: usize) {
+        let watch = &self.watches[at];
+        if watch.wants_latency() && watch.is_due(now) {
+            self.collect();
+        }
+        let members = &self.members;
+        let seen = |index: usize| {
+            let member: &Member<'_> = &members[index];
+            let running = matches!(member.state, State::Running);
+            let since = member.measured_ns.filter(|_| running)?;
+            Some((since, seen(now, member)))
+        };
+        let watch = &mut self.watches[at];
+        if watch.look(now, seen) {
+            for index in watch.members() {
+                self.members[index].give(order::STOP);
+            }
+        }
     }
 
     /// Has a warm-up by bytes moved them? Jobs that are reported as one warm up as one.
@@ -490,7 +517,9 @@ impl<'a> Session<'a, '_> {
                 State::Starting | State::Done(_) | State::Skipped => {}
             }
         }
-        next.min(now + 1_000_000_000)
+        let samples = self.watches.iter().filter_map(Watch::due_ns);
+        next.min(samples.min().unwrap_or(u64::MAX))
+            .min(now + 1_000_000_000)
     }
 
     fn show(&mut self, now: u64) {
@@ -517,6 +546,13 @@ impl<'a> Session<'a, '_> {
 
     /// Asks the running workers for copies of their statistics and shows the report.
     fn report_running(&mut self) {
+        self.collect();
+        let run = self.document(true);
+        self.observer.report(run);
+    }
+
+    /// Asks the running workers for copies of their statistics.
+    fn collect(&mut self) {
         let running = |m: &&mut Member<'_>| matches!(m.state, State::Running);
         for member in self.members.iter_mut().filter(running) {
             member.give(order::SNAPSHOT);
@@ -541,8 +577,6 @@ impl<'a> Session<'a, '_> {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        let run = self.document(true);
-        self.observer.report(run);
     }
 
     /// The document as of now.
@@ -552,14 +586,15 @@ impl<'a> Session<'a, '_> {
             tool_version: env!("CARGO_PKG_VERSION").into(),
             finished_ms: worker::epoch_ms(),
             global_options: self.plan.global_options.clone(),
-            jobs: self.members.iter().map(|member| self.job(member)).collect(),
+            jobs: (0..self.members.len()).map(|at| self.job(at)).collect(),
             notes: self.plan.notes.clone(),
             partial,
             ..Run::default()
         }
     }
 
-    fn job(&self, member: &Member<'_>) -> Job {
+    fn job(&self, at: usize) -> Job {
+        let member = &self.members[at];
         let now = monotonic_ns();
         let blank;
         let (stats, outcome) = match (&member.state, &member.last) {
@@ -584,8 +619,10 @@ impl<'a> Session<'a, '_> {
         if let Some(outcome) = outcome {
             sampled.pool(&outcome.sampled);
         }
+        let watch = self.watches.iter().find(|watch| watch.covers(at));
         report::job(&Account {
             worker: member.plan,
+            steady: watch.map(|watch| watch.judge.result()),
             stats,
             ios: if known {
                 member.shared.live.ios()
@@ -610,5 +647,21 @@ impl<'a> Session<'a, '_> {
             },
             sampled: &sampled,
         })
+    }
+}
+
+/// What a worker has done, for steady state detection.
+fn seen(now: u64, member: &Member<'_>) -> Seen {
+    let live = &member.shared.live;
+    let mut lat = (0, 0);
+    for classes in member.last.iter().flat_map(|copy| &copy.stats.classes.0) {
+        lat.0 += classes.clat.moments.n;
+        lat.1 += classes.clat.moments.sum;
+    }
+    Seen {
+        at_ns: now,
+        ios: live.ios().0.iter().sum(),
+        bytes: live.bytes().0.iter().sum(),
+        lat,
     }
 }

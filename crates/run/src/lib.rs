@@ -22,6 +22,7 @@ mod rich;
 mod sampler;
 mod script;
 mod stats;
+mod steady;
 mod targets;
 mod verify;
 mod wait;

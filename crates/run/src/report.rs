@@ -5,13 +5,15 @@ use crate::stats::Stats;
 use engine::Caps;
 use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::Worker;
-use result::{Direction, Job, LatencyTarget, PriorityLatency, Usage};
+use result::{Direction, Job, LatencyTarget, PriorityLatency, Steady, Usage};
 use units::{Ddir, PerDdir};
 
 /// Everything known about one worker at one moment.
 pub struct Account<'a> {
     /// Its plan.
     pub worker: &'a Worker,
+    /// What steady state detection saw, when it is on.
+    pub steady: Option<Steady>,
     /// Its statistics.
     pub stats: &'a Stats,
     /// Live counters, warm-up included.
@@ -81,6 +83,7 @@ pub fn job(account: &Account<'_>) -> Job {
             depth: stats.latency_depth.unwrap_or(worker.target.depth),
             ..worker.target
         },
+        steady: account.steady.clone(),
         ..Job::default()
     }
 }

@@ -1,5 +1,6 @@
 //! Contradictions that show in the words alone, without a look at files or devices.
 
+use crate::kinds::SteadyMetric;
 use crate::model::{Job, Spec};
 use crate::options::Options;
 use crate::place::Diagnostic;
@@ -28,6 +29,7 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
         if !o.pace.latency_target.is_zero() && o.pace.latency_window.is_zero() {
             error("latency_target needs a latency_window to judge by");
         }
+        steady(o, &spec.jobs[..at], &mut error);
         if !o.extent.ramp_time.is_zero() && o.extent.ramp_size > 0 {
             error("ramp_time and ramp_size exclude each other");
         }
@@ -63,6 +65,37 @@ fn rates(o: &Options, error: &mut impl FnMut(&str)) {
         if counted(ddir) && o.pace.rate_iops_min[ddir] > o.pace.rate_iops[ddir] {
             error("rate_iops_min is greater than rate_iops");
         }
+    }
+}
+
+fn steady(o: &Options, earlier: &[Job], error: &mut impl FnMut(&str)) {
+    let steady = &o.steady;
+    if steady.steadystate_duration.is_zero() {
+        return;
+    }
+    let (window, interval) = (
+        steady.steadystate_duration,
+        steady.steadystate_check_interval,
+    );
+    if interval.ms() < 1000 {
+        error("steadystate_check_interval must be at least 1s");
+    } else if window <= interval || window.ns() % interval.ns() != 0 {
+        error(&format!(
+            "steadystate_duration={window} must be a multiple of \
+             steadystate_check_interval={interval}, and more than one"
+        ));
+    }
+    let mut others = earlier.iter().map(|job| &job.options.steady);
+    if others.any(|other| other.steadystate_check_interval != interval) {
+        error("steadystate_check_interval must be the same for all jobs");
+    }
+    if o.measure.gtod_reduce
+        && matches!(
+            steady.steadystate.metric,
+            SteadyMetric::Lat | SteadyMetric::LatSlope
+        )
+    {
+        error("steadystate of latencies needs latencies, which gtod_reduce=1 leaves out");
     }
 }
 

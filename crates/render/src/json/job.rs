@@ -4,7 +4,7 @@ use super::put_options;
 use super::tree::{Object, Value};
 use crate::figures;
 use measure::Latency;
-use result::{Direction, GroupTotal, Job, PriorityLatency, Run, Unified};
+use result::{Direction, GroupTotal, Job, PriorityLatency, Run, Steady, SteadyMetric, Unified};
 use units::{Ddir, PerDdir};
 
 /// `eta` while a run is too short to estimate anything (`INT_MAX`).
@@ -61,7 +61,10 @@ pub(super) fn object(
     if let Some(text) = job.description.as_ref().filter(|text| !text.is_empty()) {
         root.put("desc", text.as_str());
     }
-    // `block` (trim lifetimes) and `steadystate` belong here.
+    // `block` (trim lifetimes) belongs here.
+    if let Some(steady) = &job.steady {
+        root.put("steadystate", steady_state(steady));
+    }
     if job.reporting.zoned {
         root.put("zone_resets", job.zone_resets);
     }
@@ -213,6 +216,31 @@ fn put_shares(root: &mut Object, job: &Job) {
         "latency_ms",
         Object::of(LATENCIES.into_iter().zip(shares.ms)),
     );
+}
+
+fn steady_state(steady: &Steady) -> Object {
+    let unit = if steady.percent { "%" } else { "" };
+    let slope = if steady.by_slope { "_slope" } else { "" };
+    let metric = figures::steady_metric(steady.metric);
+    let numbers = |values: &[u64]| values.iter().map(|n| Value::from(*n)).collect::<Vec<_>>();
+    let mut data = Object::default();
+    data.put("bw_mean", Steady::mean(&steady.bytes_per_s));
+    data.put("iops_mean", Steady::mean(&steady.iops));
+    if steady.metric == SteadyMetric::Latency {
+        data.put("lat_mean", Steady::mean(&steady.lat_ns));
+        data.put("lat_ns", numbers(&steady.lat_ns));
+    }
+    data.put("iops", numbers(&steady.iops));
+    data.put("bw", numbers(&steady.bytes_per_s));
+    let mut object = Object::default();
+    object.put("ss", &*format!("{metric}{slope}:{:.6}{unit}", steady.limit));
+    object.put("duration", steady.duration_s);
+    object.put("attained", u32::from(steady.attained));
+    object.put("criterion", &*format!("{:.6}{unit}", steady.criterion));
+    object.put("max_deviation", steady.deviation);
+    object.put("slope", steady.slope);
+    object.put("data", data);
+    object
 }
 
 /// The target in nanoseconds and the window in microseconds, each under its old and its new name.

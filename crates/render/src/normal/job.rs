@@ -3,7 +3,7 @@
 use super::{header, latency, put};
 use crate::figures;
 use measure::Samples;
-use result::{Direction, GroupTotal, Job, Run, Unified};
+use result::{Direction, GroupTotal, Job, Run, Steady, SteadyMetric, Unified};
 use std::fmt::Write;
 use units::{Ddir, Human, PerDdir};
 
@@ -38,7 +38,47 @@ pub(super) fn show(out: &mut String, job: &Job, totals: PerDdir<Option<GroupTota
     depths(out, job, ios);
     totals_and_errors(out, job);
     target(out, job);
-    // Block lifetime percentiles and the steady state line belong here.
+    // Block lifetime percentiles belong here.
+    if let Some(steady) = &job.steady {
+        steady_state(out, job, steady);
+    }
+}
+
+/// fio takes the mean for kilobytes of either family, so that one of the two rates is off by the
+/// difference between them; so do we.
+fn steady_state(out: &mut String, job: &Job, steady: &Steady) {
+    let how = &job.reporting;
+    let figures_shown = how.significant_figures;
+    let rate = Human::rate(figures_shown, how.kb_base, how.unit_base);
+    let kilos = Steady::mean(&steady.bytes_per_s) / u64::from(how.kb_base);
+    let other = if how.kb_base.is_power_of_two() {
+        1000
+    } else {
+        1024
+    };
+    let number = Human::number(figures_shown);
+    let latency = match steady.metric {
+        SteadyMetric::Latency => {
+            format!(", lat={}nsec", number.show(Steady::mean(&steady.lat_ns)))
+        }
+        SteadyMetric::Iops | SteadyMetric::Bandwidth => String::new(),
+    };
+    put!(
+        out,
+        "  steadystate  : attained={}, bw={} ({}), iops={}{latency}, {}{}={:.3}{}\n",
+        if steady.attained { "yes" } else { "no" },
+        rate.show(kilos * u64::from(how.kb_base)),
+        rate.other_family().show(kilos * other),
+        number.show(Steady::mean(&steady.iops)),
+        figures::steady_metric(steady.metric),
+        if steady.by_slope {
+            " slope"
+        } else {
+            " mean dev"
+        },
+        steady.criterion,
+        if steady.percent { "%" } else { "" },
+    );
 }
 
 fn direction(

@@ -13,7 +13,7 @@ use crate::{
     Unified, Usage,
 };
 use measure::Coarse;
-use parts::{FioDirection, FioDisk, FioSync, batch_map, count, cpu_idle, depth_map};
+use parts::{FioDirection, FioDisk, FioSteady, FioSync, batch_map, count, cpu_idle, depth_map};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -165,6 +165,7 @@ struct FioJob {
     #[serde(default)]
     latency_window: u64,
     desc: Option<String>,
+    steadystate: Option<FioSteady>,
     zone_resets: Option<u64>,
 }
 
@@ -227,6 +228,7 @@ impl FioJob {
                 percentile: self.latency_percentile,
                 depth: self.latency_depth,
             },
+            steady: self.steadystate.and_then(FioSteady::into_steady),
             zone_resets: self.zone_resets.unwrap_or(0),
             name: self.jobname,
             options,

@@ -62,6 +62,13 @@ fn special(name: &str) -> Option<&'static [&'static str]> {
         "filesize" => &["4k", "4k-1m", "9:3"],
         "startdelay" => &["5", "1-2m", "10ms-3"],
         "latency_percentile" => &["99.5"],
+        "steadystate" => &[
+            "iops:10%",
+            "iops_slope:0.3%",
+            "bw:4m",
+            "bw_slope:10",
+            "lat:10ms",
+        ],
         _ => return None,
     })
 }

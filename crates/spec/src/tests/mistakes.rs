@@ -142,6 +142,25 @@ fn what_is_not_built_is_refused_by_name() {
 fn contradictions_are_errors() {
     let job = "command line, word 1: job `a`:";
     wrong(
+        "--name=a --latency_target=1ms",
+        &format!("{job} latency_target needs a latency_window to judge by"),
+    );
+    wrong(
+        "--name=a --ramp_time=1 --ramp_size=1m",
+        &format!("{job} ramp_time and ramp_size exclude each other"),
+    );
+    wrong(
+        "--name=a --ss=iops:5% --ss_dur=5 --ss_interval=2",
+        &format!(
+            "{job} steadystate_duration=5s must be a multiple of \
+             steadystate_check_interval=2s, and more than one"
+        ),
+    );
+    wrong(
+        "--name=a --ss=iops:5% --ss_dur=5 --ss_interval=100ms",
+        &format!("{job} steadystate_check_interval must be at least 1s"),
+    );
+    wrong(
         "--name=a --rate=1m --rate_iops=10",
         &format!("{job} rate and rate_iops exclude each other"),
     );

@@ -1,6 +1,8 @@
 //! The pieces of a fio job entry, each as the type a `Run` keeps.
 
-use crate::{CpuIdle, Direction, Disk, DiskCounters, PriorityLatency, SyncStats};
+use crate::{
+    CpuIdle, Direction, Disk, DiskCounters, PriorityLatency, Steady, SteadyMetric, SyncStats,
+};
 use measure::{BatchMap, DepthMap, Histogram, Latency, Moments, Samples};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -121,6 +123,53 @@ fn samples(n: u64, min: u64, max: u64, mean: f64, stddev: f64) -> Samples {
         max,
         mean,
         spread,
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct FioSteady {
+    ss: String,
+    duration: u64,
+    attained: u64,
+    criterion: String,
+    max_deviation: f64,
+    slope: f64,
+    data: FioSteadyData,
+}
+
+#[derive(Deserialize)]
+struct FioSteadyData {
+    iops: Vec<u64>,
+    bw: Vec<u64>,
+    #[serde(default)]
+    lat_ns: Vec<u64>,
+}
+
+impl FioSteady {
+    /// `None` for a criterion that fio does not have.
+    pub(super) fn into_steady(self) -> Option<Steady> {
+        let number = |text: &str| text.trim_end_matches('%').parse::<f64>().ok();
+        let (what, limit) = self.ss.split_once(':')?;
+        let metric = match what.trim_end_matches("_slope") {
+            "iops" => SteadyMetric::Iops,
+            "bw" => SteadyMetric::Bandwidth,
+            "lat" => SteadyMetric::Latency,
+            _ => return None,
+        };
+        Some(Steady {
+            metric,
+            by_slope: what.ends_with("_slope"),
+            limit: number(limit)?,
+            percent: limit.ends_with('%'),
+            duration_s: self.duration,
+            attained: self.attained > 0,
+            criterion: number(&self.criterion)?,
+            deviation: self.max_deviation,
+            slope: self.slope,
+            iops: self.data.iops,
+            bytes_per_s: self.data.bw,
+            lat_ns: self.data.lat_ns,
+        })
     }
 }
 
