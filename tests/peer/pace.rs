@@ -297,3 +297,94 @@ fn a_failed_job_ends_the_others_where_it_should() {
     // Not the minute that was asked for: ended, not timed out.
     assert!(number(&jobs[1], "/job_runtime") < 30_000, "{outcome}");
 }
+
+#[test]
+fn start_times_come_from_the_clock_that_was_named() {
+    let words = "--name=a --ioengine=null --size=64k --output-format=json";
+    let start = |more: &str| {
+        number(
+            &fio(words).args(more.split_whitespace()).ok().job(),
+            "/job_start",
+        )
+    };
+    let wall = start("");
+    let booted = start("--job_start_clock_id=1");
+    assert!(
+        wall > 1_700_000_000_000 && booted < wall / 2,
+        "{wall} and {booted}"
+    );
+    fio(&format!("{words} --job_start_clock_id=10"))
+        .fails()
+        .explains(&["job_start_clock_id=10", "no such clock"]);
+}
+
+#[test]
+fn absolute_times_of_logs_come_from_the_clock_that_was_named() {
+    let scratch = Scratch::new("clock");
+    let words = "--name=a --ioengine=null --size=8k --write_lat_log=x --log_alternate_epoch=1 \
+                 --log_alternate_epoch_clock_id=";
+    let first = |tool: Tool, id: u32| {
+        fio(&format!("{words}{id}"))
+            .in_dir(scratch.path())
+            .with(tool)
+            .ok();
+        let text = std::fs::read_to_string(scratch.path().join("x_lat.1.log")).expect("a log");
+        let time = text.split(',').next().expect("a row");
+        time.parse::<u64>().expect("milliseconds")
+    };
+    assert!(first(Tool::Assay, 1) < first(Tool::Assay, 0) / 2);
+    if have_peer("the clock of logs") {
+        let (theirs, ours) = (first(Tool::Peer, 1), first(Tool::Assay, 1));
+        assert!(
+            theirs <= ours && ours - theirs < 60_000,
+            "{theirs} and {ours}"
+        );
+    }
+}
+
+#[test]
+fn a_trigger_ends_the_jobs_and_runs_its_command() {
+    let scratch = Scratch::new("trigger");
+    let words = "--name=a --ioengine=null --rw=read --size=1m --time_based --runtime=60 --trigger";
+    for tool in [Tool::Assay, Tool::Peer] {
+        if tool == Tool::Peer && !have_peer("triggers") {
+            return;
+        }
+        for by_file in [true, false] {
+            let file = scratch.path().join("now");
+            let when = if by_file {
+                std::fs::write(&file, "").expect("scratch");
+                format!("--trigger-file={}", file.display())
+            } else {
+                "--trigger-timeout=1".to_owned()
+            };
+            let command = fio(words).arg("echo pulled").args([when]).with(tool);
+            let outcome = command.ok();
+            assert!(outcome.stdout.contains("pulled\n"), "{outcome}");
+            assert!(
+                outcome.stdout.contains("err= 0"),
+                "a full report: {outcome}"
+            );
+            assert!(!file.exists(), "the file has done its work");
+        }
+    }
+}
+
+#[test]
+fn a_file_asks_for_a_running_report() {
+    let scratch = Scratch::new("dump");
+    let file = scratch.path().join("fio-dump-status");
+    std::fs::write(&file, "").expect("scratch");
+    let directory = scratch.path().to_str().expect("UTF-8");
+    let words = "--name=a --ioengine=null --rw=read --size=1m --time_based --runtime=2 \
+                 --output-format=json";
+    for tool in [Tool::Assay, Tool::Peer] {
+        if tool == Tool::Peer && !have_peer("reports by file") {
+            return;
+        }
+        std::fs::write(&file, "").expect("scratch");
+        let outcome = fio(words).env("TMPDIR", directory).with(tool).ok();
+        assert_eq!(outcome.documents().len(), 2, "one while it ran: {outcome}");
+        assert!(!file.exists());
+    }
+}

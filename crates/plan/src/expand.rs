@@ -215,6 +215,18 @@ impl Build<'_> {
             let text = format!("log_compression_cpus: CPU {cpu} is not online");
             faults.push(Fault::option("log_compression_cpus", text));
         }
+        for (option, id) in [
+            ("job_start_clock_id", measure.job_start_clock_id),
+            (
+                "log_alternate_epoch_clock_id",
+                measure.log_alternate_epoch_clock_id,
+            ),
+        ] {
+            if sys::clock::clock_ms(id).is_none() {
+                let text = format!("{option}={id}: there is no such clock; see clock_gettime(2)");
+                faults.push(Fault::option(option, text));
+            }
+        }
         if measure.write_hist_log.is_some() && measure.log_hist_msec.is_zero() {
             let text = "write_hist_log= stays empty without log_hist_msec=";
             self.plan.notes.push(format!("{}: {text}", said.name));

@@ -445,6 +445,8 @@ pub struct Measured {
     pub disks: bool,
     /// Clock asked for; `None` picks the best.
     pub clock: Option<Clock>,
+    /// The system's number of the clock that start times are taken from.
+    pub start_clock: u32,
 }
 
 /// `clocksource`.
@@ -489,8 +491,8 @@ pub struct Logs {
     pub offsets: bool,
     /// Append to one file shared by all clones (`per_job_logs=0`).
     pub append: bool,
-    /// Absolute timestamps since the epoch.
-    pub epoch: bool,
+    /// Absolute timestamps by the clock with this number.
+    pub epoch: Option<u32>,
     /// Show the I/O priority rather than whether it is of the real-time class (`log_prio`).
     pub priority: bool,
     /// Add the column of issue times (`log_issue_time`).

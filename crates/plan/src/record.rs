@@ -78,6 +78,7 @@ pub(crate) fn measured(job: &Job<'_>) -> Measured {
         ),
         reduced: measure.gtod_reduce,
         disks: measure.disk_util && !job.caps.diskless,
+        start_clock: measure.job_start_clock_id,
         clock: measure.clocksource.map(|clock| match clock {
             ClockSource::Cpu => Clock::Cpu,
             ClockSource::ClockGettime => Clock::ClockGettime,
@@ -123,7 +124,11 @@ pub(crate) fn logs(job: &Job<'_>, number: u32) -> Logs {
         log_mean: measure.log_window_value != LogValue::Max,
         offsets: measure.log_offset,
         append: !measure.per_job_logs,
-        epoch: measure.log_unix_epoch || measure.log_alternate_epoch,
+        epoch: match (measure.log_alternate_epoch, measure.log_unix_epoch) {
+            (_, true) => Some(0),
+            (true, false) => Some(measure.log_alternate_epoch_clock_id),
+            (false, false) => None,
+        },
         priority: measure.log_prio,
         issue_time: measure.log_issue_time,
         packed: measure

@@ -34,6 +34,8 @@ pub(crate) enum Event {
     Done(usize, Box<Outcome>),
     /// Stop everything: the signal's number, or 0.
     Stop(i32),
+    /// Stop everything; the run counts as complete.
+    Finish,
     /// Give a running report.
     Report,
     /// A line for people.
@@ -51,6 +53,11 @@ impl Remote {
     pub fn stop(&self, signal: i32) {
         // A run that is over needs no order.
         let _ = self.0.send(Event::Stop(signal));
+    }
+
+    /// Ends the run early, as a run that is complete.
+    pub fn finish(&self) {
+        let _ = self.0.send(Event::Finish);
     }
 
     /// Asks for a running report.
@@ -349,16 +356,21 @@ impl<'a> Session<'a, '_> {
             Event::Done(index, outcome) => self.finish(index, outcome),
             Event::Stop(signal) => {
                 self.signal.get_or_insert(signal);
-                for member in &mut self.members {
-                    match member.state {
-                        State::Pending => member.state = State::Skipped,
-                        _ => member.give(order::STOP),
-                    }
-                }
+                self.stop_all();
             }
+            Event::Finish => self.stop_all(),
             Event::Report => self.report_running(),
             Event::Note(line) => self.observer.note(&line),
             Event::Complaint(line) => self.observer.complaint(&line),
+        }
+    }
+
+    fn stop_all(&mut self) {
+        for member in &mut self.members {
+            match member.state {
+                State::Pending => member.state = State::Skipped,
+                _ => member.give(order::STOP),
+            }
         }
     }
 

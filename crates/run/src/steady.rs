@@ -98,7 +98,6 @@ impl Judge {
             column.resize(plan.samples as usize, 0);
             column
         };
-        let latency = plan.metric == SteadyMetric::Latency;
         Steady {
             metric: plan.metric,
             by_slope: plan.by_slope,
@@ -111,7 +110,10 @@ impl Judge {
             slope: self.slope,
             iops: column(|s| s.iops),
             bytes_per_s: column(|s| s.bytes_per_s),
-            lat_ns: latency.then(|| column(|s| s.lat_ns)).unwrap_or_default(),
+            lat_ns: match plan.metric {
+                SteadyMetric::Latency => column(|s| s.lat_ns),
+                SteadyMetric::Iops | SteadyMetric::Bandwidth => Vec::new(),
+            },
         }
     }
 }

@@ -373,7 +373,8 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         outcome,
     } = parts;
     let before = sys::process::thread_usage();
-    outcome.started_ms = epoch_ms();
+    // The plan has looked at this clock; without it, the wall clock's.
+    outcome.started_ms = sys::clock::clock_ms(worker.measured.start_clock).unwrap_or_else(epoch_ms);
     let ramps = worker.limits.ramps();
     shared
         .live

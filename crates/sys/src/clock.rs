@@ -129,6 +129,26 @@ pub fn monotonic_raw_ns() -> u64 {
     timespec_ns(clock_gettime(ClockId::MonotonicRaw))
 }
 
+/// The clocks of the system that show a time, by their numbers in `clock_gettime`.
+const CLOCKS: [(u32, ClockId); 10] = [
+    (0, ClockId::Realtime),
+    (1, ClockId::Monotonic),
+    (2, ClockId::ProcessCPUTime),
+    (3, ClockId::ThreadCPUTime),
+    (4, ClockId::MonotonicRaw),
+    (5, ClockId::RealtimeCoarse),
+    (6, ClockId::MonotonicCoarse),
+    (7, ClockId::Boottime),
+    (8, ClockId::RealtimeAlarm),
+    (9, ClockId::BoottimeAlarm),
+];
+
+/// What the clock with this number shows, milliseconds; `None` if there is no such clock.
+pub fn clock_ms(id: u32) -> Option<u64> {
+    let (_, clock) = CLOCKS.iter().find(|(number, _)| *number == id)?;
+    Some(timespec_ns(clock_gettime(*clock)) / 1_000_000)
+}
+
 #[inline]
 fn timespec_ns(t: Timespec) -> u64 {
     // The kernel's monotonic clocks are never negative.
@@ -164,6 +184,19 @@ mod tests {
         assert_eq!(clock.now(), 1007);
         clock.advance(3);
         assert_eq!(clock.now(), 1017);
+    }
+
+    #[test]
+    fn clocks_have_the_numbers_of_the_system() {
+        let now = std::time::SystemTime::now();
+        let wall = now
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap()
+            .as_millis() as u64;
+        assert!(clock_ms(0).unwrap() >= wall);
+        let later = monotonic_ns() / 1_000_000;
+        assert!(clock_ms(7).unwrap() >= later && clock_ms(1).unwrap() >= later);
+        assert_eq!((clock_ms(10), clock_ms(99)), (None, None));
     }
 
     #[test]

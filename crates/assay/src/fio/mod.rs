@@ -5,6 +5,7 @@
 
 mod help;
 mod progress;
+mod sentry;
 mod sink;
 
 use crate::session::{self, Session};
@@ -16,6 +17,7 @@ use render::{BlockSizes, JobLine, TerseVersion};
 use result::Run;
 use run::idle::{IdleMode, IdleProfiler};
 use run::{Crew, Intervals};
+use sentry::Sentry;
 use sink::Sink;
 use spec::{Eta, Format, IdleProf, Severity, Spec, Switches};
 use std::io::IsTerminal;
@@ -125,8 +127,13 @@ impl Personality<'_> {
             None => None,
         };
         let status = intervals.status_ns.is_some();
+        let sentry = match Sentry::post(self.switches, crew.remote()) {
+            Ok(sentry) => sentry,
+            Err(error) => return self.refuse(&format!("cannot start a thread: {error}")),
+        };
         let mut show = Show::new(self.switches, &mut self.sink, &disks, status);
         let mut ended = session.run(crew, intervals, &mut show, &disks);
+        sentry.dismiss();
         show.finish();
         ended.run.cpu_idle = idle.map(IdleProfiler::stop);
         let text = report(self.switches, &ended.run);

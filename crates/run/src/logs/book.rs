@@ -63,7 +63,7 @@ impl<'a> Wanted<'a> {
                 each && logs.iops.is_some(),
             ),
             files: worker.targets.len(),
-            ramps: worker.limits.ramp_ns > 0,
+            ramps: worker.limits.ramps(),
         }
     }
 
@@ -100,8 +100,8 @@ pub struct Book {
     histograms: Option<Histograms>,
     /// For the recorded pattern: files open in this pass.
     open: Option<Vec<bool>>,
-    /// Wall clock times are wanted.
-    wall: bool,
+    /// Times by the clock with this number are wanted.
+    wall: Option<u32>,
     epoch_ms: Arc<AtomicU64>,
     ramping: bool,
     /// Tick of time zero of the rows, and of the recorded pattern.
@@ -167,8 +167,8 @@ impl Book {
 
     fn start_rows(&mut self, now: u64) {
         self.zero = now;
-        if self.wall {
-            self.epoch_ms.store(crate::worker::epoch_ms(), Relaxed);
+        if let Some(ms) = self.wall.and_then(sys::clock::clock_ms) {
+            self.epoch_ms.store(ms, Relaxed);
         }
     }
 

@@ -33,7 +33,7 @@ option::options! {
         /// The clock for latencies; the CPU's counter where it is reliable.
         clocksource: Option<ClockSource>;
         /// Clock of the start time in JSON reports.
-        job_start_clock_id: u32 = "0", refused("start times are wall clock times");
+        job_start_clock_id: u32 = "0";
         /// Show the job in reports.
         stats: bool = "1";
         /// Report statistics of the disks below the files.
@@ -80,7 +80,7 @@ option::options! {
         /// Wall clock times in logs.
         log_unix_epoch: bool = "0";
         /// Clock of absolute times in logs.
-        log_alternate_epoch_clock_id: u32 = "0", refused("absolute times by another clock");
+        log_alternate_epoch_clock_id: u32 = "0";
         /// One log per clone, numbered; 0 puts all clones into one file.
         per_job_logs: bool = "1";
         /// Histogram of trims until failure.

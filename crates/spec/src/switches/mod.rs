@@ -91,6 +91,12 @@ pub struct Switches {
     pub inflate_log: Option<String>,
     /// `--merge-blktrace-only`.
     pub merge_only: bool,
+    /// `--trigger-file`.
+    pub trigger_file: Option<String>,
+    /// `--trigger-timeout`.
+    pub trigger_timeout: Option<Span>,
+    /// `--trigger`.
+    pub trigger: Option<String>,
 }
 
 impl Default for Switches {
@@ -118,6 +124,9 @@ impl Default for Switches {
             aux_path: None,
             inflate_log: None,
             merge_only: false,
+            trigger_file: None,
+            trigger_timeout: None,
+            trigger: None,
         }
     }
 }
@@ -188,6 +197,8 @@ impl Switches {
             "enghelp" => self.enghelp = Some(text.to_string()),
             "output" => self.output = Some(text.to_string()),
             "inflate-log" => self.inflate_log = Some(text.to_string()),
+            "trigger-file" => self.trigger_file = Some(text.to_string()),
+            "trigger" => self.trigger = Some(text.to_string()),
             "aux-path" => self.aux_path = Some(text.to_string()),
             "section" => self.sections.push(text.to_string()),
             "bandwidth-log" => self.bandwidth_log = Some(value.unwrap_or("agg").to_string()),
@@ -222,6 +233,7 @@ impl Switches {
                 }
             },
             "eta-newline" => return period(text, &mut self.eta_newline),
+            "trigger-timeout" => return period(text, &mut self.trigger_timeout),
             "status-interval" => return period(text, &mut self.status_interval),
             "eta-interval" => {
                 let scanned = number::span(text, TimeUnit::Seconds)?;
