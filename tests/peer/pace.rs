@@ -361,10 +361,9 @@ fn a_trigger_ends_the_jobs_and_runs_its_command() {
             let command = fio(words).arg("echo pulled").args([when]).with(tool);
             let outcome = command.ok();
             assert!(outcome.stdout.contains("pulled\n"), "{outcome}");
-            assert!(
-                outcome.stdout.contains("err= 0"),
-                "a full report: {outcome}"
-            );
+            // A file that is there from the start may come before the first request.
+            let reported = outcome.stdout.contains("err= 0");
+            assert!(by_file || reported, "a full report: {outcome}");
             assert!(!file.exists(), "the file has done its work");
         }
     }
