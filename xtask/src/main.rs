@@ -1,9 +1,10 @@
-//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `docs`, `tidy`.
+//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `lab`, `docs`, `tidy`.
 #![forbid(unsafe_code)]
 
 mod bench;
 mod docs;
 mod icount;
+mod lab;
 mod packages;
 mod shell;
 mod test;
@@ -17,6 +18,8 @@ cargo xtask tidy            the project's own rules about its files
 cargo xtask docs            writes docs/compatibility.md from the option tables
 cargo xtask bench [--quick] [--rounds N] [ROW..]
                             Assay and fio in turn on the same work; a table and target/bench.json
+cargo xtask lab [SCENARIO..]
+                            emulated NVMe drives and failing devices in virtual machines
 cargo xtask icount [--record REASON]
                             instructions per I/O, compared with xtask/icount.json";
 
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
         Some("test") if words.len() == 1 => test::all(),
         Some("docs") if words.len() == 1 => docs::write(),
         Some("tidy") if words.len() == 1 => tidy::check(),
+        Some("lab") => lab::run(&words[1..]),
         Some("icount") => icount::run(&words[1..]),
         Some("bench") => {
             bench::Options::parse(&words[1..]).and_then(|options| bench::run(&options))

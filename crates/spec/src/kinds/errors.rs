@@ -33,10 +33,19 @@ fn number(name: &str) -> Option<i32> {
         return i32::try_from(at + 1).ok();
     }
     match name {
-        // Names past the classic 34 that storage really returns.
-        "EOPNOTSUPP" => Some(95),
-        "ETIMEDOUT" => Some(110),
+        // Names past the classic 34 that storage really returns (the block layer's blk_errors,
+        // and those of network file systems).
+        "ENOSYS" => Some(38),
+        "EBADE" => Some(52),
+        "ENODATA" => Some(61),
+        "ETIME" => Some(62),
+        "ENOLINK" => Some(67),
+        "EOVERFLOW" => Some(75),
         "EILSEQ" => Some(84),
+        "EOPNOTSUPP" => Some(95),
+        "ETOOMANYREFS" => Some(109),
+        "ETIMEDOUT" => Some(110),
+        "ESTALE" => Some(116),
         "EREMOTEIO" => Some(121),
         "EDQUOT" => Some(122),
         _ => name
