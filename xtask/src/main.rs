@@ -13,7 +13,8 @@ mod tidy;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test            what must pass: format, lints, tidy, bench --quick, every test
+cargo xtask test [--no-lab] what must pass: format, lints, tidy, docs, bench --quick, icount,
+                            lab, every test
 cargo xtask tidy            the project's own rules about its files
 cargo xtask docs            writes docs/compatibility.md from the option tables
 cargo xtask bench [--quick] [--rounds N] [ROW..]
@@ -26,7 +27,7 @@ cargo xtask icount [--record REASON]
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.first().map(String::as_str) {
-        Some("test") if words.len() == 1 => test::all(),
+        Some("test") => test::all(&words[1..]),
         Some("docs") if words.len() == 1 => docs::write(),
         Some("tidy") if words.len() == 1 => tidy::check(),
         Some("lab") => lab::run(&words[1..]),

@@ -5,13 +5,18 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{bench, docs, icount, packages, shell, tidy};
+use crate::{bench, docs, icount, lab, packages, shell, tidy};
 
 /// Runs every check; the tests run last so that their summary ends the output.
 ///
 /// # Errors
 /// The first check that does not pass.
-pub fn all() -> Result<()> {
+pub fn all(words: &[String]) -> Result<()> {
+    let lab = match words {
+        [] => true,
+        [flag] if flag == "--no-lab" => false,
+        _ => bail!("usage: cargo xtask test [--no-lab]"),
+    };
     packages::ensure(&packages::FOR_TESTS)?;
     shell::run(&["cargo", "fmt", "--all", "--check"])?;
     tidy::check()?;
@@ -27,6 +32,9 @@ pub fn all() -> Result<()> {
     ])?;
     bench::run(&bench::Options::quick())?;
     icount::run(&[])?;
+    if lab {
+        lab::run(&[])?;
+    }
     tests()
 }
 
