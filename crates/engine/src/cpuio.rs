@@ -5,7 +5,6 @@
 
 use crate::api::{Aside, Caps, Engine, EngineError, Io, Job, Queued, Setup};
 use std::hint::black_box;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -125,18 +124,6 @@ impl Engine for Cpuio {
             ns: now_ns - start_ns,
         };
         Queued::Aside
-    }
-
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
     }
 
     fn slot(&self, slot: u32) -> &[u8] {

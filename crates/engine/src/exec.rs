@@ -150,18 +150,6 @@ impl Engine for Exec {
         Queued::Aside
     }
 
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
-    }
-
     fn slot(&self, slot: u32) -> &[u8] {
         self.pool.slot(slot)
     }

@@ -5,7 +5,6 @@
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
 use crate::inline;
-use std::io;
 use sys::file::{Allocation, File, Kind};
 use sys::pages::Pool;
 use units::Ddir;
@@ -62,21 +61,6 @@ impl Engine for Falloc {
         };
         let done = file.allocate(how, io.offset, io.len.into());
         Queued::Done(inline::errno(done, io.len as i32))
-    }
-
-    #[inline]
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    #[inline]
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
     }
 
     #[inline]

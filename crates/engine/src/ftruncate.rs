@@ -2,7 +2,6 @@
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
 use crate::inline;
-use std::io;
 use sys::file::File;
 use sys::pages::Pool;
 use units::Ddir;
@@ -46,21 +45,6 @@ impl Engine for Ftruncate {
             Ddir::Write => inline::errno(file.set_size(io.offset), io.len as i32),
             _ => inline::serve(file, &io, self.sync_range_flags),
         })
-    }
-
-    #[inline]
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    #[inline]
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
     }
 
     #[inline]

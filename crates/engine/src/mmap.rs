@@ -5,7 +5,6 @@
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
 use crate::inline;
-use std::io;
 use sys::file::File;
 use sys::mapping::{Access, Mapping};
 use sys::pages::Pool;
@@ -97,21 +96,6 @@ impl Engine for Mmap {
                 inline::errno(mapping.flush(io.offset, len), 0)
             }
         })
-    }
-
-    #[inline]
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    #[inline]
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
     }
 
     #[inline]

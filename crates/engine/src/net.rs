@@ -564,21 +564,6 @@ impl<const SPLICE: bool> Engine for Net<SPLICE> {
     }
 
     #[inline]
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    #[inline]
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
-    }
-
-    #[inline]
     fn slot(&self, slot: u32) -> &[u8] {
         self.pool.slot(slot)
     }

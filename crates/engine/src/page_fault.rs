@@ -4,7 +4,6 @@
 //! As in fio: one target, which need not exist, and syncs do nothing.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
-use std::io;
 use sys::file::File;
 use sys::mapping::Mapping;
 use sys::pages::Pool;
@@ -59,21 +58,6 @@ impl Engine for PageFault {
             }
             _ => 0,
         })
-    }
-
-    #[inline]
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    #[inline]
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
     }
 
     #[inline]

@@ -2,7 +2,6 @@
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
 use crate::{direct, inline};
-use std::io;
 use sys::file::File;
 use sys::pages::Pool;
 use sys::pipe::Pipe;
@@ -71,21 +70,6 @@ impl Engine for Splice {
             self.empty();
         }
         Queued::Done(result)
-    }
-
-    #[inline]
-    fn commit(&mut self, _min: u32) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    #[inline]
-    fn wait(&mut self, _min: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, _max: u32, _done: impl FnMut(u32, i32)) -> u32 {
-        0
     }
 
     #[inline]
