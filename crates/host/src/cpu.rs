@@ -96,7 +96,7 @@ fn list_file(root: &Root, relative: &str) -> Result<Vec<u32>, HostError> {
 }
 
 /// The kernel's list format: `0,5,8-15`; an empty text is an empty list.
-fn parse_list(text: &str) -> Option<Vec<u32>> {
+pub(crate) fn parse_list(text: &str) -> Option<Vec<u32>> {
     let mut list = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block;
+pub mod cgroup;
 pub mod cpu;
 pub mod diskstat;
 pub mod mount;
@@ -14,6 +15,7 @@ mod root;
 pub mod space;
 pub mod swap;
 pub mod system;
+pub mod topology;
 
 pub use block::{BlockDevice, DevId};
 pub use mount::{Mount, Mounts};

@@ -36,6 +36,20 @@ impl System {
     }
 }
 
+/// Memory that can be had without swapping, bytes: of the machine, or of one node, whose own
+/// file says less and so counts only what is free or the idlest part of the file cache.
+pub fn available_bytes(root: &Root, node: Option<u32>) -> Option<u64> {
+    match node {
+        None => meminfo_bytes(&root.text("proc/meminfo").ok()?, "MemAvailable"),
+        Some(node) => {
+            let path = format!("sys/devices/system/node/node{node}/meminfo");
+            let text = root.text(path).ok()?;
+            let files = meminfo_bytes(&text, "Inactive(file)").unwrap_or(0);
+            Some(meminfo_bytes(&text, "MemFree")? + files)
+        }
+    }
+}
+
 /// The value of `key` in a text of `Key:   123 kB` lines; node files put words before the key.
 pub(crate) fn meminfo_bytes(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| {
@@ -61,6 +75,17 @@ mod tests {
         let system = System::read(&Root::default()).unwrap();
         assert!(system.memory_bytes > 0 && system.page_bytes.is_power_of_two());
         assert!(!system.kernel.is_empty());
+    }
+
+    #[test]
+    fn what_is_available_is_less_than_what_is_there() {
+        let root = Root::default();
+        let all = System::read(&root).unwrap().memory_bytes;
+        assert!((1..all).contains(&available_bytes(&root, None).unwrap()));
+        if let Some(node) = available_bytes(&root, Some(0)) {
+            assert!((1..all).contains(&node));
+        }
+        assert_eq!(available_bytes(&root, Some(9999)), None);
     }
 
     #[test]

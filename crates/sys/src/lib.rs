@@ -22,6 +22,7 @@
 #![allow(unsafe_code)]
 
 pub mod aio;
+pub mod area;
 pub mod clock;
 pub mod file;
 pub mod mapping;

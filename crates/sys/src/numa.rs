@@ -1,6 +1,7 @@
-//! Where the memory of the calling thread comes from: `set_mempolicy`.
+//! Where the calling thread runs and its memory comes from: `getcpu`, `set_mempolicy`.
 //!
-//! Invariant of the unsafe block: the node mask outlives the call and is as long as stated.
+//! Invariant of the unsafe blocks: what a pointer names is local and outlives the call, and a node
+//! mask is as long as stated.
 
 use std::io;
 
@@ -22,6 +23,34 @@ pub enum Policy {
 /// Highest node number the mask holds, plus one.
 const NODES: u32 = 1024;
 
+/// What the kernel is told of a mask's length: it reads one bit less.
+pub(crate) const MASK_BITS: u64 = NODES as u64 + 1;
+
+/// One bit per node. `EINVAL` for a number that fits no mask.
+pub(crate) fn mask(nodes: &[u32]) -> io::Result<[u64; NODES as usize / 64]> {
+    let mut mask = [0u64; NODES as usize / 64];
+    for &node in nodes {
+        let word = mask
+            .get_mut(node as usize / 64)
+            .ok_or(rustix::io::Errno::INVAL)?;
+        *word |= 1 << (node % 64);
+    }
+    Ok(mask)
+}
+
+/// The CPU and the NUMA node the calling thread runs on at this moment.
+pub fn here() -> io::Result<(u32, u32)> {
+    let (mut cpu, mut node) = (0u32, 0u32);
+    let unused = std::ptr::null_mut::<u8>();
+    // SAFETY: both pointers are to locals that outlive the call.
+    let rc = unsafe { libc::syscall(libc::SYS_getcpu, &raw mut cpu, &raw mut node, unused) };
+    if rc < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok((cpu, node))
+    }
+}
+
 /// Applies `policy` to the calling thread. `EINVAL` if a node does not exist.
 pub fn set_policy(policy: &Policy) -> io::Result<()> {
     let none: &[u32] = &[];
@@ -33,17 +62,10 @@ pub fn set_policy(policy: &Policy) -> io::Result<()> {
         Policy::Interleave(nodes) => (libc::MPOL_INTERLEAVE, nodes.as_slice()),
         Policy::Local => (libc::MPOL_LOCAL, none),
     };
-    let mut mask = [0u64; NODES as usize / 64];
-    for &node in nodes {
-        let word = mask
-            .get_mut(node as usize / 64)
-            .ok_or(rustix::io::Errno::INVAL)?;
-        *word |= 1 << (node % 64);
-    }
+    let mask = mask(nodes)?;
     let (pointer, bits) = match nodes {
         [] => (std::ptr::null(), 0),
-        // The kernel reads one bit less than it is told.
-        _ => (mask.as_ptr(), u64::from(NODES) + 1),
+        _ => (mask.as_ptr(), MASK_BITS),
     };
     // SAFETY: the kernel reads at most NODES bits from `mask`, which has exactly that many.
     let rc = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, pointer, bits) };
@@ -57,6 +79,16 @@ pub fn set_policy(policy: &Policy) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pinned_thread_is_where_it_was_put() {
+        let last = *crate::process::affinity().unwrap().last().unwrap();
+        let place = std::thread::spawn(move || {
+            crate::process::set_affinity(&[last]).unwrap();
+            here().unwrap()
+        });
+        assert_eq!(place.join().unwrap().0 as usize, last);
+    }
 
     #[test]
     fn node_zero_always_exists_and_node_1023_does_not() {
