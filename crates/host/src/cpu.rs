@@ -19,6 +19,8 @@ pub struct Node {
 pub struct Times {
     /// Idle, including waiting for I/O.
     pub idle: u64,
+    /// Wanted by this machine, a guest, and given to another by the host.
+    pub steal: u64,
     /// Everything.
     pub total: u64,
 }
@@ -86,6 +88,7 @@ fn times_of(line: &str) -> Option<Times> {
     let idle = *fields.get(3)? + fields.get(4).copied().unwrap_or(0);
     Some(Times {
         idle,
+        steal: fields.get(7).copied().unwrap_or(0),
         total: fields.iter().sum(),
     })
 }
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn live_times_add_up() {
         let (sum, each) = times(&Root::default()).unwrap();
-        assert!(sum.idle <= sum.total);
+        assert!(sum.idle + sum.steal <= sum.total);
         assert_eq!(each.len(), online(&Root::default()).unwrap().len());
     }
 }

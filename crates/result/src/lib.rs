@@ -7,6 +7,7 @@
 mod disk;
 pub mod import;
 mod job;
+pub mod memory;
 pub mod merge;
 mod run;
 mod selfcheck;
