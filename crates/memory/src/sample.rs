@@ -181,7 +181,11 @@ fn summary(readings: &[Reading], better: Better, dropped: usize) -> Figure {
     Figure {
         disturbed: true,
         // Every reading in use is one that was not dropped after all.
-        ..figure(all, better, dropped.saturating_sub(readings.len() - clean.len()))
+        ..figure(
+            all,
+            better,
+            dropped.saturating_sub(readings.len() - clean.len()),
+        )
     }
 }
 
@@ -235,7 +239,10 @@ fn interval(samples: &[f64]) -> (f64, f64) {
         })
         .collect();
     medians.sort_by(f64::total_cmp);
-    (medians[RESAMPLES / 40], medians[RESAMPLES - 1 - RESAMPLES / 40])
+    (
+        medians[RESAMPLES / 40],
+        medians[RESAMPLES - 1 - RESAMPLES / 40],
+    )
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
@@ -317,7 +324,11 @@ mod tests {
         let mut turn = 0;
         let got = collect(&rule, Better::Higher, || {
             turn += 1;
-            if turn % 2 == 0 { dirty(99.0) } else { clean(5.0) }
+            if turn % 2 == 0 {
+                dirty(99.0)
+            } else {
+                clean(5.0)
+            }
         })
         .unwrap();
         assert_eq!(got.samples, [5.0; 4]);
@@ -371,6 +382,9 @@ mod tests {
         })
         .unwrap();
         assert!(got.uncertainty() <= 0.01 && got.n > 3);
-        assert_eq!(Err(()), collect(&rule, Better::Higher, || Err::<Reading, ()>(())));
+        assert_eq!(
+            Err(()),
+            collect(&rule, Better::Higher, || Err::<Reading, ()>(()))
+        );
     }
 }

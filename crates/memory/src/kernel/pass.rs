@@ -209,7 +209,15 @@ impl Pass {
         // SAFETY: `check` saw that `reach` bytes from `memory` are borrowed by the caller of this
         // call and aligned; `next + steps <= layout.steps`, so the lines touched are within
         // `reach`, see the module above; `new` saw the instructions.
-        unsafe { (self.kernel.run)(memory.add(from), self.layout.stride, steps, ahead, self.value) };
+        unsafe {
+            (self.kernel.run)(
+                memory.add(from),
+                self.layout.stride,
+                steps,
+                ahead,
+                self.value,
+            )
+        };
         self.next += steps;
         if self.next >= self.layout.steps && !self.kernel.random {
             self.next = 0;

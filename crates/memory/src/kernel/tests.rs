@@ -51,9 +51,7 @@ fn expected(pass: &Pass, before: &[f64], value: f64) -> Vec<f64> {
     let words = layout.steps * kernel.lines * LINE / 8;
     for stream in 0..kernel.written() {
         for word in 0..words {
-            let of = |array: usize| {
-                before[(array * groups + stream) * layout.stride / 8 + word]
-            };
+            let of = |array: usize| before[(array * groups + stream) * layout.stride / 8 + word];
             after[stream * layout.stride / 8 + word] = match kernel.op {
                 Op::Read => unreachable!("reads write nothing"),
                 Op::Write | Op::WriteNt | Op::Mix { .. } | Op::MixNt { .. } => value,
@@ -117,7 +115,10 @@ fn every_destination_line_changes_and_no_other() {
         let from = memory.bytes().to_vec();
         pass.advance(memory.bytes(), usize::MAX);
         let covered = layout.steps * kernel.lines * LINE;
-        let lines = memory.bytes().chunks_exact(LINE).zip(from.chunks_exact(LINE));
+        let lines = memory
+            .bytes()
+            .chunks_exact(LINE)
+            .zip(from.chunks_exact(LINE));
         for (number, (now, then)) in lines.enumerate() {
             let at = number * LINE;
             let (stream, within) = (at / layout.stride, at % layout.stride);

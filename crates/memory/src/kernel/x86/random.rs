@@ -17,15 +17,33 @@ macro_rules! draw {
 
 /// One part of the line at `y`.
 macro_rules! piece {
-    (sse2 load $c:literal) => { concat!("movaps xmm0, [{p} + {y} + ", $c, "]\n") };
-    (avx2 load $c:literal) => { concat!("vmovaps ymm0, [{p} + {y} + ", $c, "]\n") };
-    (avx512 load $c:literal) => { concat!("vmovaps zmm0, [{p} + {y} + ", $c, "]\n") };
-    (sse2 store $c:literal) => { concat!("movaps [{p} + {y} + ", $c, "], xmm15\n") };
-    (avx2 store $c:literal) => { concat!("vmovaps [{p} + {y} + ", $c, "], ymm15\n") };
-    (avx512 store $c:literal) => { concat!("vmovaps [{p} + {y} + ", $c, "], zmm15\n") };
-    (sse2 stream $c:literal) => { concat!("movntps [{p} + {y} + ", $c, "], xmm15\n") };
-    (avx2 stream $c:literal) => { concat!("vmovntps [{p} + {y} + ", $c, "], ymm15\n") };
-    (avx512 stream $c:literal) => { concat!("vmovntps [{p} + {y} + ", $c, "], zmm15\n") };
+    (sse2 load $c:literal) => {
+        concat!("movaps xmm0, [{p} + {y} + ", $c, "]\n")
+    };
+    (avx2 load $c:literal) => {
+        concat!("vmovaps ymm0, [{p} + {y} + ", $c, "]\n")
+    };
+    (avx512 load $c:literal) => {
+        concat!("vmovaps zmm0, [{p} + {y} + ", $c, "]\n")
+    };
+    (sse2 store $c:literal) => {
+        concat!("movaps [{p} + {y} + ", $c, "], xmm15\n")
+    };
+    (avx2 store $c:literal) => {
+        concat!("vmovaps [{p} + {y} + ", $c, "], ymm15\n")
+    };
+    (avx512 store $c:literal) => {
+        concat!("vmovaps [{p} + {y} + ", $c, "], zmm15\n")
+    };
+    (sse2 stream $c:literal) => {
+        concat!("movntps [{p} + {y} + ", $c, "], xmm15\n")
+    };
+    (avx2 stream $c:literal) => {
+        concat!("vmovntps [{p} + {y} + ", $c, "], ymm15\n")
+    };
+    (avx512 stream $c:literal) => {
+        concat!("vmovntps [{p} + {y} + ", $c, "], zmm15\n")
+    };
 }
 
 macro_rules! whole {

@@ -7,18 +7,42 @@
 
 /// The address of stream `k` from the pointer `p` or `f`.
 macro_rules! at {
-    ($r:literal 0) => { concat!("{", $r, "}") };
-    ($r:literal 1) => { concat!("{", $r, "} + {s}") };
-    ($r:literal 2) => { concat!("{", $r, "} + {s}*2") };
-    ($r:literal 3) => { concat!("{", $r, "} + {s3}") };
-    ($r:literal 4) => { concat!("{", $r, "} + {s}*4") };
-    ($r:literal 5) => { concat!("{", $r, "} + {s5}") };
-    ($r:literal 6) => { concat!("{", $r, "} + {s3}*2") };
-    ($r:literal 7) => { concat!("{", $r, "} + {s7}") };
-    ($r:literal 8) => { concat!("{", $r, "} + {s}*8") };
-    ($r:literal 9) => { concat!("{", $r, "} + {s9}") };
-    ($r:literal 10) => { concat!("{", $r, "} + {s5}*2") };
-    ($r:literal 11) => { concat!("{", $r, "} + {s11}") };
+    ($r:literal 0) => {
+        concat!("{", $r, "}")
+    };
+    ($r:literal 1) => {
+        concat!("{", $r, "} + {s}")
+    };
+    ($r:literal 2) => {
+        concat!("{", $r, "} + {s}*2")
+    };
+    ($r:literal 3) => {
+        concat!("{", $r, "} + {s3}")
+    };
+    ($r:literal 4) => {
+        concat!("{", $r, "} + {s}*4")
+    };
+    ($r:literal 5) => {
+        concat!("{", $r, "} + {s5}")
+    };
+    ($r:literal 6) => {
+        concat!("{", $r, "} + {s3}*2")
+    };
+    ($r:literal 7) => {
+        concat!("{", $r, "} + {s7}")
+    };
+    ($r:literal 8) => {
+        concat!("{", $r, "} + {s}*8")
+    };
+    ($r:literal 9) => {
+        concat!("{", $r, "} + {s9}")
+    };
+    ($r:literal 10) => {
+        concat!("{", $r, "} + {s5}*2")
+    };
+    ($r:literal 11) => {
+        concat!("{", $r, "} + {s11}")
+    };
 }
 
 /// One instruction on the part at `d + c` of stream `k`.
