@@ -80,7 +80,7 @@ impl Kernel {
             return longest;
         }
         // Streams spread evenly over a page's worth of cache sets.
-        let skew = (PAGE / self.streams / LINE | 1) * LINE;
+        let skew = ((PAGE / self.streams / LINE) | 1) * LINE;
         let stride = longest / PAGE * PAGE + skew;
         if stride <= longest {
             stride
