@@ -16,6 +16,7 @@ mod expand;
 pub mod help;
 mod jobfile;
 pub mod kinds;
+pub mod mlc;
 mod model;
 pub mod options;
 mod place;
