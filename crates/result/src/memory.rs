@@ -1,5 +1,15 @@
 //! What was measured of memory: figures with their spread.
 
+mod conditions;
+mod sections;
+
+pub use conditions::{Cache, Clock, Conditions, Pages};
+pub use sections::{
+    AtShare, Bandwidth, BandwidthRow, CacheCurve, CachePoint, CoreToCore, Curve, DataSheet, Knee,
+    Latency, LatencyRow, LatencySplit, LineState, Loaded, LoadedPoint, Matrix, Memory, Mix,
+    Plateau, Region, Scan, Transfer, Tried, core_ceiling,
+};
+
 use serde::{Deserialize, Serialize};
 
 /// One quantity with its spread. The unit is that of the field that holds it.

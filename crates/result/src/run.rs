@@ -37,6 +37,9 @@ pub struct Run {
     /// What the tool itself cost per I/O on this machine, where that was measured.
     #[serde(default)]
     pub self_check: Option<crate::SelfCheck>,
+    /// What was measured of memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Box<crate::memory::Memory>>,
 }
 
 /// Totals of one reporting group for the `Run status group` lines.
