@@ -9,6 +9,7 @@ mod disks;
 mod eta;
 mod figures;
 mod json;
+pub mod mlc;
 mod normal;
 mod start;
 mod status;
