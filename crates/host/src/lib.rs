@@ -1,5 +1,5 @@
 //! Read-only facts about the machine: block devices and how they are stacked, what they did,
-//! what is mounted, swap, free space, CPUs and NUMA nodes.
+//! what is mounted, swap, free space, CPUs and NUMA nodes, memory modules.
 //!
 //! Every reader of `/proc` and `/sys` takes a [`Root`], so that a captured tree answers in tests
 //! exactly as the live one does in use. Nothing here writes, and nothing here decides: what a
@@ -11,7 +11,9 @@ pub mod cgroup;
 pub mod cpu;
 pub mod diskstat;
 pub mod mount;
+pub mod processor;
 mod root;
+pub mod smbios;
 pub mod space;
 pub mod swap;
 pub mod system;
@@ -19,6 +21,7 @@ pub mod topology;
 
 pub use block::{BlockDevice, DevId};
 pub use mount::{Mount, Mounts};
+pub use processor::Processor;
 pub use root::{HostError, Root};
 pub use swap::Swap;
 pub use system::System;

@@ -89,8 +89,17 @@ pub struct Pages {
     pub kind: String,
     /// Share of the buffer that has them, 0 to 1.
     pub share: f64,
-    /// The node on which the kernel says the pages lie; `None` where it was not told.
-    pub node: Option<u32>,
-    /// The kernel confirmed that node for the pages that were looked at.
-    pub node_verified: bool,
+    /// Nodes on which the kernel says they lie, and the share on each, most first; empty where it
+    /// does not say.
+    pub nodes: Vec<(u32, f64)>,
+    /// The node that was asked for.
+    pub asked: Option<u32>,
+}
+
+impl Pages {
+    /// The kernel confirms the node that was asked for, or nothing was asked.
+    pub fn in_place(&self) -> bool {
+        self.asked
+            .is_none_or(|asked| self.nodes.iter().all(|(node, _)| *node == asked))
+    }
 }

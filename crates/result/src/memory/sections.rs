@@ -331,9 +331,11 @@ pub struct DataSheet {
     pub channels: u32,
     /// Megatransfers per second of a channel.
     pub mt_per_s: u32,
+    /// Bytes of one transfer.
+    pub transfer_bytes: u32,
     /// Slots without a module, where that is known.
     pub empty_slots: u32,
-    /// Channels times transfers times 8 bytes, bytes per second.
+    /// Channels times transfers times their bytes, bytes per second.
     pub peak: f64,
 }
 
