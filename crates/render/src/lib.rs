@@ -9,6 +9,7 @@ mod disks;
 mod eta;
 mod figures;
 mod json;
+pub mod memory;
 pub mod mlc;
 mod normal;
 mod start;
