@@ -91,7 +91,7 @@ pub fn pattern(text: &str) -> Result<Vec<[u8; 64]>, String> {
             .chunks_exact(2)
             .map(|two| two[0] << 4 | two[1])
             .collect();
-        if digits.is_empty() || digits.len() % 2 != 0 || 64 % bytes.len() != 0 {
+        if digits.is_empty() || !digits.len().is_multiple_of(2) || 64 % bytes.len() != 0 {
             return Err(format!(
                 "line {at}: {} digits do not fill a line of 64 bytes evenly",
                 digits.len()
