@@ -30,9 +30,11 @@ pub fn bandwidth(bandwidth: &Bandwidth) -> String {
         table.row(line);
     }
     text += &table.text();
-    text += "  The median counts bytes loaded and stored, as STREAM does. `memory` adds the read that\n\
-             \x20 comes before a store through the cache, as MLC does; processors may leave it out, so\n\
-             \x20 it is an estimate. `copied` counts bytes stored, as memcpy tests do.\n";
+    text += "\
+  The median counts bytes loaded and stored, as STREAM does. `memory` adds the read that
+  comes before a store through the cache, as MLC does; processors may leave it out, so
+  it is an estimate. `copied` counts bytes stored, as memcpy tests do.
+";
     if !bandwidth.search.is_empty() {
         text += &format!(
             "  Kernels are the best of {} that were tried in turn before.\n",

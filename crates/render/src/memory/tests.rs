@@ -1,3 +1,5 @@
+//! A document with every section, and what its text must say.
+
 use super::*;
 use result::memory::{
     AtShare, Bandwidth, BandwidthRow, CacheCurve, CachePoint, Conditions, CoreToCore, Curve,

@@ -1,3 +1,5 @@
+//! Command lines that people run, and mistakes that they make.
+
 use super::*;
 use option::{IdList, State};
 use std::collections::BTreeSet;
