@@ -4,7 +4,9 @@
 //! `sample` decides which readings count and what they amount to. The methods stand on these
 //! three and give [`result::memory::Figure`]s.
 
+pub mod injector;
 pub mod kernel;
+pub mod mixer;
 pub mod sample;
 pub mod watch;
 

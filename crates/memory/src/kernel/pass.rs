@@ -21,6 +21,9 @@ pub enum Error {
         /// What there is.
         bytes: usize,
     },
+    /// The buffer belongs to several workers.
+    #[error("{0} writes, and all workers share one buffer")]
+    SharedWrites(String),
     /// The processor lacks the instructions.
     #[error("this processor has no {}", .0.name())]
     Unsupported(Isa),
@@ -136,38 +139,21 @@ impl Pass {
     }
 
     /// Goes on for about `bytes`, at least one step and at most to the end of the buffer, where
-    /// the next call starts over. Returns the bytes loaded and stored. Stores are complete.
+    /// the next call starts over, with a pause of about `delay` cycles of the core for each line.
+    /// Returns the bytes loaded and stored; the stores are complete.
     ///
     /// Panics if `memory` is smaller than what the pass was made for, or not aligned to a line.
-    pub fn advance(&mut self, memory: &mut [u8], bytes: usize) -> u64 {
+    pub fn advance(&mut self, memory: &mut [u8], bytes: usize, delay: u64) -> u64 {
         let memory = self.check(memory.as_mut_ptr(), memory.len());
-        self.go_on(memory, bytes)
+        self.go_on(memory, bytes, delay)
     }
 
     /// As `advance`, for a loop without stores. Panics for one with stores.
-    pub fn advance_shared(&mut self, memory: &[u8], bytes: usize) -> u64 {
+    pub fn advance_shared(&mut self, memory: &[u8], bytes: usize, delay: u64) -> u64 {
         let writes = self.kernel.op.traffic().stores != 0;
         assert!(!writes, "{} writes to shared memory", self.kernel.name());
         let memory = self.check(memory.as_ptr().cast_mut(), memory.len());
-        self.go_on(memory, bytes)
-    }
-
-    /// As `advance`, with a pause of about `delay` cycles of the core for each line moved.
-    pub fn advance_slowly(&mut self, memory: &mut [u8], bytes: usize, delay: u64) -> u64 {
-        if delay == 0 {
-            return self.advance(memory, bytes);
-        }
-        let memory = self.check(memory.as_mut_ptr(), memory.len());
-        let step = self.kernel.bytes_per_step();
-        let pause_cycles = delay.saturating_mul((step / LINE) as u64);
-        let mut done = 0;
-        for _ in 0..(bytes / step).max(1) {
-            self.steps(memory, 1);
-            pause(pause_cycles);
-            done += step as u64;
-        }
-        self.settle();
-        done
+        self.go_on(memory, bytes, delay)
     }
 
     fn check(&self, base: *mut u8, len: usize) -> *mut u8 {
@@ -180,7 +166,7 @@ impl Pass {
         base
     }
 
-    fn go_on(&mut self, memory: *mut u8, bytes: usize) -> u64 {
+    fn go_on(&mut self, memory: *mut u8, bytes: usize, delay: u64) -> u64 {
         let step = self.kernel.bytes_per_step();
         let left = if self.kernel.random {
             self.layout.steps
@@ -188,7 +174,15 @@ impl Pass {
             self.layout.steps - self.next
         };
         let steps = (bytes / step).clamp(1, left);
-        self.steps(memory, steps);
+        if delay == 0 {
+            self.steps(memory, steps);
+        } else {
+            let cycles = delay.saturating_mul((step / LINE) as u64);
+            for _ in 0..steps {
+                self.steps(memory, 1);
+                pause(cycles);
+            }
+        }
         self.settle();
         (steps * step) as u64
     }

@@ -85,7 +85,7 @@ fn loops_equal_scalar_results_on_random_data_and_sizes() {
         let whole = (layout.steps * kernel.bytes_per_step()) as u64;
         let mut moved = 0;
         while moved < whole {
-            moved += pass.advance(memory.bytes(), 1 + random.below(40_000));
+            moved += pass.advance(memory.bytes(), 1 + random.below(40_000), 0);
         }
         assert_eq!(moved, whole, "{}", kernel.name());
         let want = expected(&pass, &before, value);
@@ -113,7 +113,7 @@ fn every_destination_line_changes_and_no_other() {
             memory.bytes()[end..].fill(0x3f);
         }
         let from = memory.bytes().to_vec();
-        pass.advance(memory.bytes(), usize::MAX);
+        pass.advance(memory.bytes(), usize::MAX, 0);
         let covered = layout.steps * kernel.lines * LINE;
         let lines = memory
             .bytes()
@@ -160,7 +160,7 @@ fn random_loops_stay_inside_and_reach_everywhere() {
         let mut pass = Pass::new(kernel, lines * LINE, 0).unwrap();
         let mut moved = 0;
         for _ in 0..400 {
-            moved += pass.advance(memory.bytes(), 1024);
+            moved += pass.advance(memory.bytes(), 1024, 0);
         }
         assert_eq!(moved % kernel.bytes_per_step() as u64, 0);
         let changed = |line: &&[u8]| line.iter().any(|&byte| byte != 0x55);
@@ -192,10 +192,10 @@ fn shared_memory_is_read_only() {
     let mut memory = Aligned::new(1 << 16);
     let read = find(Op::Read, isa, 4, false).unwrap();
     let mut pass = Pass::new(read, 1 << 16, 0).unwrap();
-    assert_eq!(pass.advance_shared(memory.bytes(), 4096), 4096);
+    assert_eq!(pass.advance_shared(memory.bytes(), 4096, 0), 4096);
     let write = find(Op::Write, isa, 4, false).unwrap();
     let mut pass = Pass::new(write, 1 << 16, 0).unwrap();
-    let refused = std::panic::AssertUnwindSafe(|| pass.advance_shared(memory.bytes(), 4096));
+    let refused = std::panic::AssertUnwindSafe(|| pass.advance_shared(memory.bytes(), 4096, 0));
     assert!(std::panic::catch_unwind(refused).is_err());
 }
 
@@ -204,8 +204,8 @@ fn slow_passes_move_the_same_bytes() {
     let kernel = find(Op::Read, Isa::widest().unwrap(), 1, false).unwrap();
     let mut memory = Aligned::new(1 << 16);
     let mut pass = Pass::new(kernel, 1 << 16, 0).unwrap();
-    assert_eq!(pass.advance_slowly(memory.bytes(), 8192, 100), 8192);
-    assert_eq!(pass.advance_slowly(memory.bytes(), 8192, 0), 8192);
+    assert_eq!(pass.advance(memory.bytes(), 8192, 100), 8192);
+    assert_eq!(pass.advance(memory.bytes(), 8192, 0), 8192);
     pause(0);
     pause(10);
 }
