@@ -13,8 +13,8 @@
 
 use crate::watch::{Disturbance, HostWatch, ThreadWatch, Used};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use sys::clock::{Clock, Monotonic};
 use sys::process::{affinity, set_affinity};
@@ -366,7 +366,10 @@ impl Shared {
     }
 
     fn reports(&self) -> Vec<(Done, Used)> {
-        self.reports.lock().map(|all| all.clone()).unwrap_or_default()
+        self.reports
+            .lock()
+            .map(|all| all.clone())
+            .unwrap_or_default()
     }
 }
 
@@ -510,9 +513,13 @@ mod tests {
         let cpus = affinity().unwrap();
         let last = cpus.len() - 1;
         let run = || {
-            session(&cpus, |index| Ok(Bad(index == last)), |lead| {
-                lead.window(Order::default(), &SHORT);
-            })
+            session(
+                &cpus,
+                |index| Ok(Bad(index == last)),
+                |lead| {
+                    lead.window(Order::default(), &SHORT);
+                },
+            )
         };
         assert!(std::panic::catch_unwind(run).is_err());
         sys::process::set_affinity(&cpus).unwrap();
