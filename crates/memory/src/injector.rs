@@ -187,9 +187,9 @@ mod tests {
         };
         let cpu = affinity().unwrap()[0];
         session(&[cpu], make, |lead| {
-            for variant in 0..settings.len() {
+            for (variant, setting) in settings.iter().enumerate() {
                 let rate = lead.window(Order::variant(variant), &SHORT).rate();
-                assert!(rate > 0.0 && rate < ceiling, "{}", settings[variant].name());
+                assert!(rate > 0.0 && rate < ceiling, "{}", setting.name());
             }
         })
         .unwrap();
