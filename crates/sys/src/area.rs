@@ -231,6 +231,20 @@ impl Drop for Area {
     }
 }
 
+/// Bytes of a page of the base size.
+pub fn small_page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+/// A file in `dir` that has no name and is gone with its last user. `EOPNOTSUPP` where the file
+/// system has no such files.
+pub fn nameless_file(dir: &std::path::Path) -> io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)?;
+    Ok(file.into())
+}
+
 fn reserve(bytes: usize, protection: ProtFlags, flags: MapFlags) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
     let at = unsafe {

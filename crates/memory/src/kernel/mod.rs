@@ -16,6 +16,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod arm;
+pub mod chase;
 mod op;
 mod pass;
 #[cfg(test)]

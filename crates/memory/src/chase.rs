@@ -1,0 +1,140 @@
+//! A chain of dependent loads, timed.
+//!
+//! One reading is a block of loads that takes the sample time, a few milliseconds at least, between
+//! two readings of the raw monotonic clock: what the clock costs is lost in it. A core's frequency
+//! comes from dependent additions timed the same way, because the time-stamp counter does not
+//! follow the core.
+
+use crate::error::Error;
+use crate::kernel::chase::{Ring, count_cycles};
+use crate::layout::Layout;
+use crate::machine::{Machine, mib};
+use crate::place::{Buffer, Placement, Wish};
+use crate::sample::{Better, Reading, Rule, collect};
+use crate::watch::watched;
+use result::memory::Figure;
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::time::Duration;
+use sys::clock::monotonic_raw_ns;
+
+/// Loads from which the number for a sample is estimated.
+const PROBE: u64 = 2048;
+/// Fewest loads in a reading.
+const FEWEST: u64 = 256;
+/// Core cycles in one reading of the frequency: about a millisecond.
+const CYCLES: u64 = 3_000_000;
+
+/// A linked buffer.
+#[derive(Debug)]
+pub struct Chain {
+    ring: Ring,
+    layout: Layout,
+    got: Placement,
+    /// Time of one load by the last reading; 0 before the first.
+    last_ns: Cell<f64>,
+}
+
+impl Chain {
+    /// Makes, fills and links a buffer, from the calling thread unless `wish` says otherwise.
+    ///
+    /// # Errors
+    /// Those of [`Buffer::new`], and a layout that does not go with the buffer.
+    pub fn new(machine: &Machine, wish: &Wish, layout: Layout) -> Result<Chain, Error> {
+        // Before gigabytes are filled for nothing.
+        layout.order(wish.bytes as usize).map_err(Error::Refused)?;
+        Chain::of(Buffer::new(machine, wish)?, layout)
+    }
+
+    /// Links a buffer.
+    ///
+    /// # Errors
+    /// The layout does not go with the buffer.
+    pub fn of(buffer: Buffer, layout: Layout) -> Result<Chain, Error> {
+        let (area, got) = buffer.into_parts();
+        let order = layout.order(area.bytes()).map_err(Error::Refused)?;
+        Ok(Chain {
+            ring: Ring::link(area, order),
+            layout,
+            got,
+            last_ns: Cell::new(0.0),
+        })
+    }
+
+    /// Links the first `bytes` of the buffer anew.
+    ///
+    /// # Errors
+    /// The layout does not go with so many bytes, or the buffer has fewer.
+    pub fn relink(&mut self, layout: Layout, bytes: usize) -> Result<(), Error> {
+        if bytes > self.ring.bytes() {
+            return Err(Error::refused(format!(
+                "{} is more than the buffer",
+                mib(bytes as u64)
+            )));
+        }
+        let order = layout.order(bytes).map_err(Error::Refused)?;
+        self.ring.relink(order);
+        self.layout = layout;
+        self.last_ns.set(0.0);
+        Ok(())
+    }
+
+    /// The order of the loads.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Where the buffer is.
+    pub fn placement(&self) -> &Placement {
+        &self.got
+    }
+
+    /// The ring itself.
+    pub fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// Mean time of a load over about `sample`, ns.
+    pub fn reading(&self, sample: Duration) -> Reading {
+        if self.last_ns.get() == 0.0 {
+            self.block(PROBE);
+        }
+        let loads = sample.as_nanos() as f64 / self.last_ns.get();
+        let (value, disturbed) = watched(|| self.block((loads as u64).max(FEWEST)));
+        Reading { value, disturbed }
+    }
+
+    /// Mean time of a load over `loads` or a few more, ns.
+    pub fn block(&self, loads: u64) -> f64 {
+        let begun = monotonic_raw_ns();
+        let done = self.ring.follow(loads);
+        let each_ns = (monotonic_raw_ns() - begun).max(1) as f64 / done as f64;
+        self.last_ns.set(each_ns);
+        each_ns
+    }
+}
+
+/// The calling thread's core frequency now, in cycles per nanosecond (GHz).
+pub fn core_ghz() -> Figure {
+    let rule = Rule {
+        samples: 5,
+        warm_up: 1,
+        cap: Duration::from_millis(200),
+        ..Rule::default()
+    };
+    let figure = collect(&rule, Better::Higher, || {
+        let ((cycles, ns), disturbed) = watched(|| {
+            let begun = monotonic_raw_ns();
+            let cycles = count_cycles(CYCLES);
+            (cycles, monotonic_raw_ns() - begun)
+        });
+        Ok::<_, Infallible>(Reading {
+            value: cycles as f64 / ns.max(1) as f64,
+            disturbed,
+        })
+    });
+    match figure {
+        Ok(figure) => figure,
+        Err(never) => match never {},
+    }
+}

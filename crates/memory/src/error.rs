@@ -1,0 +1,34 @@
+//! Why something could not be measured: one line, with what would help.
+
+use std::io;
+
+/// See the module.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The machine or its limits do not allow it.
+    #[error("{0}")]
+    Refused(String),
+    /// A system call failed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A fact about the machine cannot be read.
+    #[error(transparent)]
+    Host(#[from] host::HostError),
+}
+
+impl Error {
+    pub(crate) fn refused(why: impl Into<String>) -> Error {
+        Error::Refused(why.into())
+    }
+
+    /// For `map_err`: names what was tried.
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let what = what.into();
+        move |source| Error::System { what, source }
+    }
+}
