@@ -11,20 +11,32 @@ pub const DEFAULT_PERCENTILES: [f64; 17] = [
     99.99,
 ];
 
+/// All counts of a histogram.
+const COUNTS: usize = BINS + EDGES_NS.len();
+
 /// Counts per bin. Serialised sparsely as `{"bins": [[index, count], ...], "above": [...]}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Histogram {
-    bins: [u64; BINS],
-    /// For each coarse edge that cuts a bin: values of that bin at or above the edge.
-    above: [u64; EDGES_NS.len()],
+    /// The bins; then, for each coarse edge that cuts a bin, how many values of that bin lie at or
+    /// above the edge.
+    counts: Box<[u64; COUNTS]>,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
+        // Zeroed by the allocator, so that pages which no value reaches cost no memory.
+        let counts = vec![0; COUNTS].into_boxed_slice();
         Histogram {
-            bins: [0; BINS],
-            above: [0; EDGES_NS.len()],
+            counts: counts.try_into().expect("as many as asked for"),
         }
+    }
+}
+
+impl Clone for Histogram {
+    fn clone(&self) -> Self {
+        let mut copy = Histogram::default();
+        copy.merge(self);
+        copy
     }
 }
 
@@ -33,7 +45,7 @@ impl Histogram {
     #[inline(always)]
     pub fn add(&mut self, value_ns: u64, n: u64) {
         let index = bin_index(value_ns);
-        self.bins[index] += n;
+        self.counts[index] += n;
         let cut = CUT[index];
         if cut != 0 {
             self.add_cut(cut, value_ns, n);
@@ -44,18 +56,22 @@ impl Histogram {
     fn add_cut(&mut self, cut: u8, value_ns: u64, n: u64) {
         let edge = cut as usize - 1;
         if value_ns >= EDGES_NS[edge] {
-            self.above[edge] += n;
+            self.counts[BINS + edge] += n;
         }
     }
 
     /// Counts per bin, [`BINS`] long.
     pub fn bins(&self) -> &[u64; BINS] {
-        &self.bins
+        self.counts.first_chunk().expect("bins come first")
+    }
+
+    fn above(&self) -> &[u64; EDGES_NS.len()] {
+        self.counts.last_chunk().expect("edges come last")
     }
 
     /// Bins that hold something: (representative value in ns, count), ascending.
     pub fn occupied(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.bins
+        self.bins()
             .iter()
             .enumerate()
             .filter(|(_, n)| **n > 0)
@@ -64,16 +80,15 @@ impl Histogram {
 
     /// Number of values counted.
     pub fn count(&self) -> u64 {
-        self.bins.iter().sum()
+        self.bins().iter().sum()
     }
 
-    /// Adds another histogram bin by bin.
+    /// Adds another histogram bin by bin. Empty bins stay untouched, and so does their memory.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
-            *mine += theirs;
-        }
-        for (mine, theirs) in self.above.iter_mut().zip(&other.above) {
-            *mine += theirs;
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
+            if *theirs != 0 {
+                *mine += theirs;
+            }
         }
     }
 
@@ -86,14 +101,15 @@ impl Histogram {
         if total == 0 {
             return Vec::new();
         }
+        let bins = self.bins();
         let mut index = 0usize;
-        let mut cumulative = self.bins[0];
+        let mut cumulative = bins[0];
         let value_at = |percentile: &f64| {
             // A share of zero wants the smallest value seen, not an empty bin.
             let wanted = wanted(*percentile, total).max(1);
             while cumulative < wanted && index + 1 < BINS {
                 index += 1;
-                cumulative += self.bins[index];
+                cumulative += bins[index];
             }
             bin_value(index)
         };
@@ -102,7 +118,7 @@ impl Histogram {
 
     /// The coarse table, exact.
     pub fn coarse(&self) -> Coarse {
-        Coarse::from_bins(&self.bins, &self.above)
+        Coarse::from_bins(self.bins(), self.above())
     }
 }
 
@@ -125,8 +141,8 @@ fn sparse(values: &[u64]) -> Vec<(u16, u64)> {
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Sparse {
-            bins: sparse(&self.bins),
-            above: sparse(&self.above),
+            bins: sparse(self.bins()),
+            above: sparse(self.above()),
         }
         .serialize(serializer)
     }
@@ -137,14 +153,12 @@ impl<'de> Deserialize<'de> for Histogram {
         let from = Sparse::deserialize(deserializer)?;
         let mut histogram = Histogram::default();
         let outside = || serde::de::Error::custom("histogram bin outside 0..1856");
+        let (bins, above) = histogram.counts.split_at_mut(BINS);
         for (index, count) in from.bins {
-            *histogram.bins.get_mut(index as usize).ok_or_else(outside)? = count;
+            *bins.get_mut(index as usize).ok_or_else(outside)? = count;
         }
         for (index, count) in from.above {
-            *histogram
-                .above
-                .get_mut(index as usize)
-                .ok_or_else(outside)? = count;
+            *above.get_mut(index as usize).ok_or_else(outside)? = count;
         }
         Ok(histogram)
     }

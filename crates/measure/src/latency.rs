@@ -10,7 +10,7 @@ pub struct Latency {
     /// Exact moments in nanoseconds.
     pub moments: Moments,
     /// Bins; `None` when nobody asked for percentiles of this class.
-    pub histogram: Option<Box<Histogram>>,
+    pub histogram: Option<Histogram>,
 }
 
 impl Latency {
@@ -18,7 +18,7 @@ impl Latency {
     pub fn with_histogram() -> Self {
         Latency {
             moments: Moments::default(),
-            histogram: Some(Box::default()),
+            histogram: Some(Histogram::default()),
         }
     }
 

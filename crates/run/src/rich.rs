@@ -18,7 +18,7 @@ use workload::{Batch, Fill};
 /// Features of one worker; each is absent unless the job asks for it.
 pub struct Rich<'a> {
     /// Rates, think time, flows, latency limits.
-    pub pace: Option<Pace>,
+    pub pace: Option<Box<Pace>>,
     /// Priorities of single requests.
     pub priorities: Option<Priorities>,
     /// Files shared with other jobs in turns.
@@ -26,9 +26,9 @@ pub struct Rich<'a> {
     /// Times of a recording.
     pub timekeeper: Option<Timekeeper>,
     /// Log rows and the recorded pattern.
-    pub book: Option<Book>,
+    pub book: Option<Box<Book>>,
     /// Stamps on writes, checks of reads.
-    pub verification: Option<Verification<'a>>,
+    pub verification: Option<Box<Verification<'a>>>,
     /// Counters for minimum checks, and the phase for logs.
     pub live: Arc<Live>,
 }
@@ -56,7 +56,7 @@ impl Hooks for Rich<'_> {
     }
 
     fn most(&self) -> usize {
-        self.pace.as_ref().map_or(usize::MAX, Pace::most)
+        self.pace.as_ref().map_or(usize::MAX, |pace| pace.most())
     }
 
     fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate {

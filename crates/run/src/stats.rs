@@ -33,7 +33,7 @@ pub struct Odd {
 }
 
 /// All statistics of a worker.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Stats {
     /// Latencies per direction.
     pub classes: PerDdir<Classes>,
@@ -131,7 +131,7 @@ impl Stats {
         let clear = |latency: &mut Latency| {
             latency.moments = Default::default();
             if let Some(histogram) = &mut latency.histogram {
-                **histogram = Default::default();
+                *histogram = Default::default();
             }
         };
         for classes in &mut self.classes.0 {

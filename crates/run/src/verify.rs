@@ -81,7 +81,7 @@ impl<'a> Verification<'a> {
     ///
     /// # Errors
     /// A checking thread cannot be started.
-    pub fn new(worker: &'a Worker, depth: u32, fake: bool) -> Result<Option<Self>, Failure> {
+    pub fn new(worker: &'a Worker, depth: u32, fake: bool) -> Result<Option<Box<Self>>, Failure> {
         let Some(plan) = worker.verify.as_ref() else {
             return Ok(None);
         };
@@ -115,7 +115,7 @@ impl<'a> Verification<'a> {
         if let Some(trims) = plan.trims {
             feed.trims(trims.percent, worker.buffers.fill.seed);
         }
-        Ok(Some(Verification {
+        Ok(Some(Box::new(Verification {
             plan,
             stamper: Stamper::new(&plan.content, worker.number, VerifySeeds::of(spec)),
             checker,
@@ -137,7 +137,7 @@ impl<'a> Verification<'a> {
             reads_only: !writes,
             reading_back: false,
             fake,
-        }))
+        })))
     }
 
     /// The job's requests with the reads of `verify_backlog` in between; those of a job that

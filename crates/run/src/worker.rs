@@ -127,7 +127,12 @@ pub enum Tale {
 pub type Tell<'a> = &'a dyn Fn(Tale);
 
 /// Runs a worker on the calling thread, from placement to report.
-pub fn run(worker: &model::Worker, shared: &Shared, book: Option<Book>, tell: Tell<'_>) -> Outcome {
+pub fn run(
+    worker: &model::Worker,
+    shared: &Shared,
+    book: Option<Box<Book>>,
+    tell: Tell<'_>,
+) -> Outcome {
     let mut outcome = Outcome::new(worker);
     shared.live.enter(Phase::Created);
     let prepared = place::take(worker).and_then(|()| {
@@ -168,7 +173,7 @@ pub fn epoch_ms() -> u64 {
 struct Start<'a> {
     worker: &'a model::Worker,
     shared: &'a Shared,
-    book: Option<Book>,
+    book: Option<Box<Book>>,
     tell: Tell<'a>,
     files: Vec<sys::file::File>,
     outcome: &'a mut Outcome,
@@ -177,6 +182,9 @@ struct Start<'a> {
 impl Visitor for Start<'_> {
     type Out = ();
 
+    // Not inlined, as what it calls: a thread that waits should not hold, on its stack, room for
+    // every engine and for what only the start needed.
+    #[inline(never)]
     fn visit<E: Engine>(self) {
         let Start {
             worker,
@@ -250,6 +258,7 @@ type Prepared<E> = (E, Option<Filler>, Source, Option<CmdPrio>);
 type Source = (Box<dyn Fill>, Option<Timetable>);
 
 /// Buffers, engine and generator: all allocation happens here.
+#[inline(never)]
 fn prepare<E: Engine>(
     worker: &model::Worker,
     files: Vec<sys::file::File>,
@@ -350,7 +359,7 @@ struct Parts<'a, E> {
     worker: &'a model::Worker,
     shared: &'a Shared,
     tell: Tell<'a>,
-    book: Option<Book>,
+    book: Option<Box<Book>>,
     engine: E,
     filler: Option<Filler>,
     source: Source,
@@ -360,6 +369,7 @@ struct Parts<'a, E> {
 }
 
 /// Chooses the hooks and runs the passes.
+#[inline(never)]
 fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     let Parts {
         worker,
@@ -397,12 +407,11 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         Some(verification) => verification.around(fill),
         None => fill,
     };
-    let stats = Stats::new(worker, E::CAPS.sync_at(worker.depth.iodepth));
     let mut work = Work {
         engine,
         clock,
         live: &shared.live,
-        stats,
+        stats: std::mem::take(&mut outcome.stats),
         fill,
         batch: Box::<Batch>::default(),
         filler,

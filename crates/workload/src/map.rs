@@ -146,15 +146,20 @@ fn free_mask(bit: u64, count: u64) -> u64 {
     }
 }
 
+/// From here on it is asked first whether there is so much memory. The probe of a small map would
+/// only leave used memory behind, which has to be zeroed and so becomes resident.
+const PROBED_WORDS: u64 = 1 << 16;
+
 /// Zeroed words from the allocator, which maps them lazily; an error instead of an abort.
 fn zeroed(words: u64) -> Result<Vec<u64>, SpecError> {
     let fail = || SpecError::MapMemory {
         bytes: words.saturating_mul(8),
     };
     let count = usize::try_from(words).map_err(|_| fail())?;
-    let mut probe: Vec<u64> = Vec::new();
-    probe.try_reserve_exact(count).map_err(|_| fail())?;
-    drop(probe);
+    if words >= PROBED_WORDS {
+        let mut probe: Vec<u64> = Vec::new();
+        probe.try_reserve_exact(count).map_err(|_| fail())?;
+    }
     Ok(vec![0; count])
 }
 

@@ -41,7 +41,7 @@ pub struct Scribe {
 #[derive(Default)]
 pub struct Part {
     /// What the worker itself writes down.
-    pub book: Option<Book>,
+    pub book: Option<Box<Book>>,
     /// What the crew writes down for it.
     pub pen: Option<Pen>,
 }
@@ -124,9 +124,15 @@ impl Scribe {
         let desk = Desk::open(worker, Arc::clone(&epoch_ms), homes, bins_home)?;
         // A writer that is gone is reported at the end of the run.
         drop(out.send(Message::Open(index, Box::new(desk))));
-        let book = wanted
-            .anything()
-            .then(|| Book::new(&wanted, (index, out.clone()), pen, bins, epoch_ms));
+        let book = wanted.anything().then(|| {
+            Box::new(Book::new(
+                &wanted,
+                (index, out.clone()),
+                pen,
+                bins,
+                epoch_ms,
+            ))
+        });
         Ok(Part {
             book,
             pen: Some(crew_pen),

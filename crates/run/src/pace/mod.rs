@@ -26,6 +26,10 @@ use think::{Think, Turn};
 use units::{Ddir, PerDdir};
 use workload::{Batch, Fill};
 
+/// Requests that the first batch of a paced job holds; each further batch holds twice as many. A
+/// slow job touches little of its random map that way.
+const FIRST_AHEAD: usize = 4;
+
 /// Pace of one worker; each part is absent unless the job asks for it.
 #[derive(Debug)]
 pub struct Pace {
@@ -41,12 +45,19 @@ pub struct Pace {
     /// A request was issued since the last spin.
     spins: bool,
     paths: Vec<Arc<PathBuf>>,
+    /// Requests to generate next time.
+    ahead: usize,
 }
 
 impl Pace {
     /// The pace of `worker` from tick `start` on, with at most `slots` requests in flight; `None`
     /// if it may go as fast as it can.
-    pub fn new(worker: &Worker, start: u64, slots: u32, flow: Option<&Arc<Flow>>) -> Option<Pace> {
+    pub fn new(
+        worker: &Worker,
+        start: u64,
+        slots: u32,
+        flow: Option<&Arc<Flow>>,
+    ) -> Option<Box<Pace>> {
         let plan = &worker.pace;
         let requests = &worker.requests;
         let mixed = requests.direction.is_mixed() && (1..100).contains(&requests.rwmix_read);
@@ -55,9 +66,10 @@ impl Pace {
             .flow
             .zip(flow)
             .map(|(plan, flow)| Member::new(flow, plan));
+        let used = PerDdir::from_fn(|ddir| worker.uses(ddir) || worker.verify.is_some());
         let limited = plan.max_latency_ns.0.iter().any(Option::is_some);
         let pace = Pace {
-            rate: Rate::new(plan, start, seed, slots, mixed),
+            rate: Rate::new(plan, start, seed, slots, mixed, used),
             think: plan.think.map(|think| Think::new(think, start)),
             ignores_think: plan.ignore_thinktime,
             flow,
@@ -67,6 +79,7 @@ impl Pace {
             spin_ticks: plan.spin_ticks,
             spins: false,
             paths: worker.targets.iter().map(|t| Arc::clone(&t.path)).collect(),
+            ahead: FIRST_AHEAD,
         };
         let wanted = pace.rate.is_some()
             || pace.think.is_some()
@@ -75,16 +88,20 @@ impl Pace {
             || pace.least.is_some()
             || limited
             || pace.spin_ticks > 0;
-        wanted.then_some(pace)
+        wanted.then(|| Box::new(pace))
     }
 
     /// Generates requests: one at a time where the rates choose the direction.
-    pub fn refill<C: Clock>(&self, fill: &mut dyn Fill, batch: &mut Batch, clock: C) -> usize {
+    pub fn refill<C: Clock>(&mut self, fill: &mut dyn Fill, batch: &mut Batch, clock: C) -> usize {
         match &self.rate {
             Some(rate) if rate.steers() => {
                 fill.fill_steered(batch, &mut |ddir| rate.choose(ddir, clock.now(), clock))
             }
-            _ => fill.fill(batch, Batch::CAPACITY),
+            _ => {
+                let ahead = self.ahead;
+                self.ahead = (2 * ahead).min(Batch::CAPACITY);
+                fill.fill(batch, ahead)
+            }
         }
     }
 

@@ -76,12 +76,20 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Rates from tick `start` on, for `slots` requests in flight; `None` if there is no limit.
-    pub fn new(plan: &model::Pace, start: u64, seed: u64, slots: u32, mixed: bool) -> Option<Rate> {
+    /// Rates from tick `start` on, for `slots` requests in flight in the directions `used`; `None`
+    /// if there is no limit.
+    pub fn new(
+        plan: &model::Pace,
+        start: u64,
+        seed: u64,
+        slots: u32,
+        mixed: bool,
+        used: PerDdir<bool>,
+    ) -> Option<Rate> {
         let schedules = PerDdir::from_fn(|d| Schedule::of(plan.rate[d], plan.rate_iops[d]));
         let late = |d: Ddir| match schedules[d] {
-            Some(_) => Latency::with_histogram(),
-            None => Latency::default(),
+            Some(_) if used[d] => Latency::with_histogram(),
+            _ => Latency::default(),
         };
         let late = PerDdir::from_fn(late);
         schedules.0.iter().any(Option::is_some).then(|| Rate {
@@ -104,7 +112,7 @@ impl Rate {
         for late in &mut self.late.0 {
             late.moments = Default::default();
             if let Some(histogram) = &mut late.histogram {
-                **histogram = Default::default();
+                *histogram = Default::default();
             }
         }
     }
@@ -181,7 +189,7 @@ mod tests {
     use sys::clock::Step;
 
     fn rate(plan: &model::Pace, clock: Step, mixed: bool) -> Rate {
-        Rate::new(plan, clock.now(), 7, 1, mixed).expect("a rate was given")
+        Rate::new(plan, clock.now(), 7, 1, mixed, PerDdir::splat(true)).expect("a rate was given")
     }
 
     /// Issues one request, waiting as long as it takes.

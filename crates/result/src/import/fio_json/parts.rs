@@ -203,7 +203,7 @@ pub(super) struct FioLatency {
 impl FioLatency {
     fn to_latency(&self) -> Latency {
         let histogram = self.bins.as_ref().map(|bins| {
-            let mut histogram = Box::<Histogram>::default();
+            let mut histogram = Histogram::default();
             for (value, count) in bins {
                 if let Ok(value) = value.parse() {
                     histogram.add(value, *count);
