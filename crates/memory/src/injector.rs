@@ -1,22 +1,14 @@
 //! The worker that moves bytes: kernels over a buffer, at full speed or with pauses.
 
-use crate::kernel::{Error, Kernel, LINE, Pass};
+use crate::kernel::{Error, Kernel, LINE, Pass, fill};
 use crate::mixer::{Order, Worker};
 use std::sync::Arc;
+use sys::area::Area;
 
 /// Bytes moved between two looks at the clock: some 20 us.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// Cycles paused between two looks at the clock.
 const CHUNK_PAUSE: u64 = 100_000;
-
-/// Memory of one worker, or of all of them.
-#[derive(Debug)]
-pub enum Memory<M> {
-    /// Its own.
-    Own(M),
-    /// One buffer that all read.
-    Shared(Arc<M>),
-}
 
 /// One variant of what an injector does.
 #[derive(Clone, Copy, Debug)]
@@ -39,60 +31,46 @@ impl Setting {
     }
 }
 
-/// A worker that runs kernels over memory; its unit is the byte, loaded or stored.
+/// A worker that runs kernels over memory, its own or shared; its unit is the byte, loaded or
+/// stored.
 #[derive(Debug)]
-pub struct Injector<M> {
-    memory: Memory<M>,
+pub struct Injector {
+    area: Arc<Area>,
     passes: Vec<Pass>,
     order: Order,
 }
 
-impl<M: AsRef<[u8]> + AsMut<[u8]>> Injector<M> {
-    /// Fills the memory, and is ready for windows whose variant is the place in `settings`.
+impl Injector {
+    /// Ready for windows whose variant is the place in `settings`. An area that is still empty
+    /// gets numbers first.
     ///
     /// # Errors
-    /// A kernel that does not fit or cannot run here, or that writes to shared memory.
-    pub fn new(mut memory: Memory<M>, settings: &[Setting]) -> Result<Injector<M>, Error> {
-        let bytes = match &mut memory {
-            Memory::Own(own) => {
-                // Ordinary numbers: arithmetic on denormals or nothing but zeroes, which some
-                // processors store for less, would be another measurement.
-                own.as_mut().fill(0x3f);
-                own.as_ref().len()
-            }
-            Memory::Shared(all) => (**all).as_ref().len(),
-        };
-        let shared = matches!(memory, Memory::Shared(_));
-        let passes = settings.iter().map(|setting| {
-            if shared && setting.kernel.op.traffic().stores > 0 {
-                return Err(Error::SharedWrites(setting.kernel.name()));
-            }
-            Pass::new(setting.kernel, bytes, setting.ahead)
-        });
+    /// A kernel that does not fit or cannot run here.
+    pub fn new(area: Arc<Area>, settings: &[Setting]) -> Result<Injector, Error> {
+        if area.load(0) == 0 {
+            fill(&area, 1.5)?;
+        }
+        let pass = |setting: &Setting| Pass::new(setting.kernel, area.bytes(), setting.ahead);
         Ok(Injector {
-            passes: passes.collect::<Result<_, Error>>()?,
-            memory,
+            passes: settings.iter().map(pass).collect::<Result<_, Error>>()?,
+            area,
             order: Order::default(),
         })
     }
 }
 
-impl<M: AsRef<[u8]> + AsMut<[u8]>> Worker for Injector<M> {
+impl Worker for Injector {
     fn begin(&mut self, order: Order) {
         self.order = order;
     }
 
     fn step(&mut self) -> u64 {
         let delay = self.order.delay;
-        let pass = &mut self.passes[self.order.variant];
         let bytes = match delay {
             0 => CHUNK_BYTES,
             cycles => (CHUNK_PAUSE / cycles).clamp(1, 1024) as usize * LINE,
         };
-        match &mut self.memory {
-            Memory::Own(own) => pass.advance(own.as_mut(), bytes, delay),
-            Memory::Shared(all) => pass.advance_shared((**all).as_ref(), bytes, delay),
-        }
+        self.passes[self.order.variant].advance(&self.area, bytes, delay)
     }
 }
 
@@ -103,6 +81,7 @@ mod tests {
     use crate::mixer::{Window, session};
     use std::io;
     use std::time::Duration;
+    use sys::area::Pages;
     use sys::process::affinity;
 
     const SHORT: Window = Window {
@@ -110,29 +89,10 @@ mod tests {
         length: Duration::from_millis(3),
     };
 
-    /// A vector that begins at a line.
-    #[derive(Debug)]
-    struct Lines(Vec<[u8; 64]>, usize);
-
-    impl Lines {
-        fn new(bytes: usize) -> Lines {
-            let memory = vec![[0; 64]; bytes / LINE + 1];
-            let skip = memory.as_ptr().cast::<u8>().align_offset(LINE);
-            Lines(memory, skip)
-        }
-    }
-
-    impl AsRef<[u8]> for Lines {
-        fn as_ref(&self) -> &[u8] {
-            &self.0.as_flattened()[self.1..][..(self.0.len() - 1) * LINE]
-        }
-    }
-
-    impl AsMut<[u8]> for Lines {
-        fn as_mut(&mut self) -> &mut [u8] {
-            let len = (self.0.len() - 1) * LINE;
-            &mut self.0.as_flattened_mut()[self.1..][..len]
-        }
+    fn memory(bytes: usize) -> io::Result<Arc<Area>> {
+        let area = Area::map(bytes, Pages::Base)?;
+        area.populate()?;
+        Ok(Arc::new(area))
     }
 
     #[test]
@@ -141,9 +101,7 @@ mod tests {
         let kernel = find(Op::Copy, isa, 2, false).unwrap();
         let settings = [Setting { kernel, ahead: 0 }];
         let cpus = affinity().unwrap();
-        let make = |_| {
-            Injector::new(Memory::Own(Lines::new(1 << 16)), &settings).map_err(io::Error::other)
-        };
+        let make = |_| Injector::new(memory(1 << 16)?, &settings).map_err(io::Error::other);
         session(&cpus, make, |lead| {
             let mut bytes = |delay| {
                 let order = Order { variant: 0, delay };
@@ -160,21 +118,6 @@ mod tests {
     }
 
     #[test]
-    fn shared_memory_is_for_reading() {
-        let isa = Isa::widest().unwrap();
-        let setting = |op| Setting {
-            kernel: find(op, isa, 4, false).unwrap(),
-            ahead: 0,
-        };
-        let memory = Arc::new(Lines::new(1 << 16));
-        let shared = || Memory::Shared(Arc::clone(&memory));
-        let mut reader = Injector::new(shared(), &[setting(Op::Read)]).unwrap();
-        assert!(reader.step() > 0);
-        let refused = Injector::new(shared(), &[setting(Op::Write)]).unwrap_err();
-        assert!(refused.to_string().contains("write"), "{refused}");
-    }
-
-    #[test]
     fn bytes_per_second_stay_below_what_the_first_cache_can_give() {
         // Two loads of the widest kind per cycle, no core above 7 GHz.
         let isa = Isa::widest().unwrap();
@@ -182,9 +125,7 @@ mod tests {
         let settings: Vec<Setting> = crate::kernel::candidates(Op::Read, Some(isa))
             .map(|kernel| Setting { kernel, ahead: 0 })
             .collect();
-        let make = |_| {
-            Injector::new(Memory::Own(Lines::new(24 << 10)), &settings).map_err(io::Error::other)
-        };
+        let make = |_| Injector::new(memory(24 << 10)?, &settings).map_err(io::Error::other);
         let cpu = affinity().unwrap()[0];
         session(&[cpu], make, |lead| {
             for (variant, setting) in settings.iter().enumerate() {

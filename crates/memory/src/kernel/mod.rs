@@ -9,9 +9,9 @@
 //! Invariant of the unsafe blocks here: a [`Loop`] touches `base + k * stride + j` for
 //! `k < streams` and `j < steps * lines * 64` (a random one: whole lines of the first
 //! `stride * 64` bytes), in units of at most a line, each aligned to its own size. [`Pass`] keeps
-//! these inside the slice that it is given, which is aligned to a line; the processor has the
-//! instructions because [`Pass::new`] refuses an [`Isa`] that it lacks. Non-temporal
-//! stores are fenced before the slice is given back.
+//! these inside the [`Area`](sys::area::Area) that it is given, to whose bytes no reference is
+//! ever made; the processor has the instructions because [`Pass::new`] refuses an [`Isa`] that it
+//! lacks. Non-temporal stores are fenced before the call returns.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "aarch64")]
@@ -25,7 +25,7 @@ mod tests;
 mod x86;
 
 pub use op::{Op, Traffic};
-pub use pass::{Error, Layout, Pass};
+pub use pass::{Error, Layout, Pass, fill};
 
 /// Bytes of a cache line. On processors with longer ones (some Arm servers) a figure is still
 /// right: it counts bytes, not lines.
@@ -97,8 +97,8 @@ impl Isa {
 ///
 /// # Safety
 /// `steps` is not 0, the lines of the module's invariant are inside one live allocation that
-/// nothing else uses (only reads, for a loop without stores), `base` is aligned to a line, and
-/// the processor has the instructions.
+/// to which no reference exists, `base` is aligned to a line, and the processor has the
+/// instructions.
 type Loop = unsafe fn(base: *mut u8, stride: usize, steps: usize, ahead: usize, value: f64);
 
 /// One loop and what it does.

@@ -1,6 +1,7 @@
 //! Where in a buffer a loop runs, and running it there: the checked side of the machine code.
 
-use super::{Isa, Kernel, LINE, pause};
+use super::{Isa, Kernel, LINE, Op, pause};
+use sys::area::Area;
 
 /// Distances between streams are kept off multiples of this many bytes by [`SKEW`]: streams that
 /// are pages apart fall into the same sets of a cache and the same banks of the memory.
@@ -21,9 +22,6 @@ pub enum Error {
         /// What there is.
         bytes: usize,
     },
-    /// The buffer belongs to several workers.
-    #[error("{0} writes, and all workers share one buffer")]
-    SharedWrites(String),
     /// The processor lacks the instructions.
     #[error("this processor has no {}", .0.name())]
     Unsupported(Isa),
@@ -142,31 +140,15 @@ impl Pass {
     /// the next call starts over, with a pause of about `delay` cycles of the core for each line.
     /// Returns the bytes loaded and stored; the stores are complete.
     ///
-    /// Panics if `memory` is smaller than what the pass was made for, or not aligned to a line.
-    pub fn advance(&mut self, memory: &mut [u8], bytes: usize, delay: u64) -> u64 {
-        let memory = self.check(memory.as_mut_ptr(), memory.len());
-        self.go_on(memory, bytes, delay)
-    }
-
-    /// As `advance`, for a loop without stores. Panics for one with stores.
-    pub fn advance_shared(&mut self, memory: &[u8], bytes: usize, delay: u64) -> u64 {
-        let writes = self.kernel.op.traffic().stores != 0;
-        assert!(!writes, "{} writes to shared memory", self.kernel.name());
-        let memory = self.check(memory.as_ptr().cast_mut(), memory.len());
-        self.go_on(memory, bytes, delay)
-    }
-
-    fn check(&self, base: *mut u8, len: usize) -> *mut u8 {
+    /// Panics if `area` is smaller than what the pass was made for, or not aligned to a line.
+    pub fn advance(&mut self, area: &Area, bytes: usize, delay: u64) -> u64 {
         assert!(
-            len >= self.layout.reach && base.addr().is_multiple_of(LINE),
+            area.bytes() >= self.layout.reach && area.address().is_multiple_of(LINE),
             "{} needs {} aligned bytes",
             self.kernel.name(),
             self.layout.reach
         );
-        base
-    }
-
-    fn go_on(&mut self, memory: *mut u8, bytes: usize, delay: u64) -> u64 {
+        let base = std::ptr::with_exposed_provenance_mut(area.address());
         let step = self.kernel.bytes_per_step();
         let left = if self.kernel.random {
             self.layout.steps
@@ -175,11 +157,11 @@ impl Pass {
         };
         let steps = (bytes / step).clamp(1, left);
         if delay == 0 {
-            self.steps(memory, steps);
+            self.steps(base, steps);
         } else {
             let cycles = delay.saturating_mul((step / LINE) as u64);
             for _ in 0..steps {
-                self.steps(memory, 1);
+                self.steps(base, 1);
                 pause(cycles);
             }
         }
@@ -187,7 +169,7 @@ impl Pass {
         (steps * step) as u64
     }
 
-    /// Runs `steps`, which are not 0 and do not reach beyond the end, on memory that was checked.
+    /// Runs `steps`, which are not 0 and do not reach beyond the end.
     fn steps(&mut self, memory: *mut u8, steps: usize) {
         let from = if self.kernel.random {
             0
@@ -200,8 +182,8 @@ impl Pass {
         } else {
             self.ahead
         };
-        // SAFETY: `check` saw that `reach` bytes from `memory` are borrowed by the caller of this
-        // call and aligned; `next + steps <= layout.steps`, so the lines touched are within
+        // SAFETY: `advance`, the only caller, saw that the borrowed area has `reach` bytes from
+        // `memory` on, aligned; `next + steps <= layout.steps`, so the lines touched are within
         // `reach`, see the module above; `new` saw the instructions.
         unsafe {
             (self.kernel.run)(
@@ -231,4 +213,16 @@ impl Pass {
         #[cfg(not(target_arch = "x86_64"))]
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }
+}
+
+/// Fills an area with ordinary numbers, so that arithmetic on it is ordinary arithmetic.
+///
+/// # Errors
+/// An area of less than a few lines.
+pub fn fill(area: &Area, value: f64) -> Result<(), Error> {
+    let isa = Isa::widest().unwrap_or(Isa::Sse2);
+    let write = super::find(Op::Write, isa, 1, false).ok_or(Error::Unsupported(isa))?;
+    let mut pass = Pass::new(write, area.bytes(), 0)?.with_value(value);
+    pass.advance(area, usize::MAX, 0);
+    Ok(())
 }

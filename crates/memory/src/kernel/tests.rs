@@ -2,45 +2,31 @@
 
 use super::*;
 use crate::sample::Random;
+use sys::area::{Area, Pages};
 
-/// Memory that begins at a line.
-struct Aligned {
-    memory: Vec<u8>,
-    skip: usize,
-    bytes: usize,
+fn area(bytes: usize) -> Area {
+    let area = Area::map(bytes, Pages::Base).unwrap();
+    area.populate().unwrap();
+    area
 }
 
-impl Aligned {
-    fn new(bytes: usize) -> Aligned {
-        let memory = vec![0u8; bytes + LINE];
-        let skip = memory.as_ptr().align_offset(LINE);
-        Aligned {
-            memory,
-            skip,
-            bytes,
-        }
-    }
+fn words(area: &Area) -> Vec<u64> {
+    (0..area.bytes())
+        .step_by(8)
+        .map(|at| area.load(at))
+        .collect()
+}
 
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut self.memory[self.skip..self.skip + self.bytes]
+/// Ordinary numbers: sums and products are compared bit by bit, because the loops multiply and
+/// add in two roundings as Rust does.
+fn fill_randomly(area: &Area, seed: u64) -> Vec<f64> {
+    let mut random = Random(seed);
+    let mut number = || 1.0 + random.below(1 << 20) as f64 / 1024.0;
+    let numbers: Vec<f64> = (0..area.bytes() / 8).map(|_| number()).collect();
+    for (index, number) in numbers.iter().enumerate() {
+        area.store(index * 8, number.to_bits());
     }
-
-    /// Ordinary numbers: sums and products of them are exact enough to compare bit by bit,
-    /// because the loops multiply and add in two roundings as Rust does.
-    fn fill(&mut self, seed: u64) {
-        let mut random = Random(seed);
-        for word in self.bytes().chunks_exact_mut(8) {
-            let number = 1.0 + random.below(1 << 20) as f64 / 1024.0;
-            word.copy_from_slice(&number.to_le_bytes());
-        }
-    }
-
-    fn doubles(&mut self) -> Vec<f64> {
-        let words = self.bytes().chunks_exact(8);
-        words
-            .map(|word| f64::from_le_bytes(word.try_into().unwrap()))
-            .collect()
-    }
+    numbers
 }
 
 /// What a full pass must leave behind.
@@ -75,23 +61,21 @@ fn loops_equal_scalar_results_on_random_data_and_sizes() {
     let mut tested = 0;
     for kernel in runnable().filter(|kernel| !kernel.random) {
         let bytes = kernel.bytes_per_step() + random.below(96 * 1024);
-        let mut memory = Aligned::new(bytes);
-        memory.fill(random.bits());
-        let before = memory.doubles();
+        let memory = area(bytes);
+        let before = fill_randomly(&memory, random.bits());
         let value = 0.5 + random.below(64) as f64;
         let mut pass = Pass::new(kernel, bytes, 1024).unwrap().with_value(value);
-        let layout = pass.layout();
         // In pieces of random length, to the end exactly.
-        let whole = (layout.steps * kernel.bytes_per_step()) as u64;
+        let whole = (pass.layout().steps * kernel.bytes_per_step()) as u64;
         let mut moved = 0;
         while moved < whole {
-            moved += pass.advance(memory.bytes(), 1 + random.below(40_000), 0);
+            moved += pass.advance(&memory, 1 + random.below(40_000), 0);
         }
         assert_eq!(moved, whole, "{}", kernel.name());
         let want = expected(&pass, &before, value);
-        let got = memory.doubles();
-        let wrong = got.iter().zip(&want).position(|(got, want)| got != want);
-        assert_eq!(wrong, None, "{}: word of {}", kernel.name(), got.len());
+        let mut pairs = words(&memory).into_iter().map(f64::from_bits).zip(want);
+        let wrong = pairs.position(|(got, want)| got != want);
+        assert_eq!(wrong, None, "{}: word of {}", kernel.name(), before.len());
         tested += 1;
     }
     assert!(tested > 100);
@@ -102,28 +86,25 @@ fn every_destination_line_changes_and_no_other() {
     for kernel in runnable().filter(|kernel| !kernel.random) {
         // Large enough for streams to be kept off page multiples.
         let bytes = kernel.streams * 100 * 1024;
-        let mut memory = Aligned::new(bytes);
-        memory.bytes().fill(0x40);
+        let memory = area(bytes);
         let mut pass = Pass::new(kernel, bytes, 512).unwrap().with_value(3.0);
         let layout = pass.layout();
-        // Sources differ from destinations in every word, so that a copy changes each of them.
-        let written = kernel.written();
-        let end = written * layout.stride;
-        if written < kernel.streams {
-            memory.bytes()[end..].fill(0x3f);
+        let (written, covered) = (kernel.written(), layout.steps * kernel.lines * LINE);
+        // Sources differ from destinations in every word.
+        for at in (0..memory.bytes()).step_by(8) {
+            let number = if at < written * layout.stride {
+                7.0
+            } else {
+                2.0
+            };
+            memory.store(at, f64::to_bits(number));
         }
-        let from = memory.bytes().to_vec();
-        pass.advance(memory.bytes(), usize::MAX, 0);
-        let covered = layout.steps * kernel.lines * LINE;
-        let lines = memory
-            .bytes()
-            .chunks_exact(LINE)
-            .zip(from.chunks_exact(LINE));
-        for (number, (now, then)) in lines.enumerate() {
-            let at = number * LINE;
-            let (stream, within) = (at / layout.stride, at % layout.stride);
+        let before = words(&memory);
+        pass.advance(&memory, usize::MAX, 0);
+        for (index, (now, then)) in words(&memory).into_iter().zip(before).enumerate() {
+            let (stream, within) = (index * 8 / layout.stride, index * 8 % layout.stride);
             let destination = stream < written && within < covered;
-            assert_eq!(now != then, destination, "{} at {at}", kernel.name());
+            assert_eq!(now != then, destination, "{} word {index}", kernel.name());
         }
     }
 }
@@ -154,19 +135,23 @@ fn geometry_stays_inside_and_leaves_little_out() {
 #[test]
 fn random_loops_stay_inside_and_reach_everywhere() {
     for kernel in runnable().filter(|kernel| kernel.random) {
-        let lines = 257;
-        let mut memory = Aligned::new(lines * LINE);
-        memory.bytes().fill(0x55);
-        let mut pass = Pass::new(kernel, lines * LINE, 0).unwrap();
-        let mut moved = 0;
+        let (lines, bytes) = (257, 257 * LINE);
+        let memory = area(bytes);
+        let mut pass = Pass::new(kernel, bytes, 0).unwrap();
         for _ in 0..400 {
-            moved += pass.advance(memory.bytes(), 1024, 0);
+            let moved = pass.advance(&memory, 1024, 0);
+            assert_eq!(moved, 1024);
         }
-        assert_eq!(moved % kernel.bytes_per_step() as u64, 0);
-        let changed = |line: &&[u8]| line.iter().any(|&byte| byte != 0x55);
-        let changed = memory.bytes().chunks_exact(LINE).filter(changed).count();
+        let words = words(&memory);
+        let lines_of = words.chunks(LINE / 8);
+        let changed: Vec<bool> = lines_of.map(|line| line != [0; LINE / 8]).collect();
         let stores = kernel.op.traffic().stores > 0;
-        assert_eq!(changed, if stores { lines } else { 0 }, "{}", kernel.name());
+        assert!(
+            changed[..lines].iter().all(|&line| line == stores),
+            "{}",
+            kernel.name()
+        );
+        assert!(!changed[lines..].contains(&true), "{}", kernel.name());
     }
 }
 
@@ -187,25 +172,31 @@ fn names_are_unique_and_counts_consistent() {
 }
 
 #[test]
-fn shared_memory_is_read_only() {
-    let isa = Isa::widest().unwrap();
-    let mut memory = Aligned::new(1 << 16);
-    let read = find(Op::Read, isa, 4, false).unwrap();
-    let mut pass = Pass::new(read, 1 << 16, 0).unwrap();
-    assert_eq!(pass.advance_shared(memory.bytes(), 4096, 0), 4096);
-    let write = find(Op::Write, isa, 4, false).unwrap();
-    let mut pass = Pass::new(write, 1 << 16, 0).unwrap();
-    let refused = std::panic::AssertUnwindSafe(|| pass.advance_shared(memory.bytes(), 4096, 0));
-    assert!(std::panic::catch_unwind(refused).is_err());
+fn slow_passes_move_the_same_bytes() {
+    let kernel = find(Op::Read, Isa::widest().unwrap(), 1, false).unwrap();
+    let memory = area(1 << 16);
+    let mut pass = Pass::new(kernel, 1 << 16, 0).unwrap();
+    assert_eq!(pass.advance(&memory, 8192, 100), 8192);
+    assert_eq!(pass.advance(&memory, 8192, 0), 8192);
+    pause(0);
+    pause(10);
 }
 
 #[test]
-fn slow_passes_move_the_same_bytes() {
-    let kernel = find(Op::Read, Isa::widest().unwrap(), 1, false).unwrap();
-    let mut memory = Aligned::new(1 << 16);
-    let mut pass = Pass::new(kernel, 1 << 16, 0).unwrap();
-    assert_eq!(pass.advance(memory.bytes(), 8192, 100), 8192);
-    assert_eq!(pass.advance(memory.bytes(), 8192, 0), 8192);
-    pause(0);
-    pause(10);
+#[should_panic(expected = "aligned bytes")]
+fn a_pass_for_more_than_the_area_has_panics() {
+    let kernel = find(Op::Write, Isa::widest().unwrap(), 1, false).unwrap();
+    let mut pass = Pass::new(kernel, 1 << 20, 0).unwrap();
+    pass.advance(&area(1 << 16), 1, 0);
+}
+
+#[test]
+fn filling_leaves_no_zero() {
+    let memory = area(12_288);
+    fill(&memory, 1.5).unwrap();
+    assert!(
+        words(&memory)
+            .iter()
+            .all(|&word| f64::from_bits(word) == 1.5)
+    );
 }
