@@ -21,6 +21,19 @@ pub enum Error {
     Host(#[from] host::HostError),
 }
 
+impl From<io::Error> for Error {
+    fn from(source: io::Error) -> Error {
+        let what = "starting the worker threads".into();
+        Error::System { what, source }
+    }
+}
+
+impl From<crate::kernel::Error> for Error {
+    fn from(error: crate::kernel::Error) -> Error {
+        Error::refused(error.to_string())
+    }
+}
+
 impl Error {
     pub(crate) fn refused(why: impl Into<String>) -> Error {
         Error::Refused(why.into())

@@ -6,6 +6,7 @@
 //! `sample` and `watch` decide which readings count and what they amount to. The methods stand on
 //! these and give [`result::memory::Figure`]s.
 
+pub mod bandwidth;
 pub mod chase;
 mod error;
 pub mod injector;
@@ -16,6 +17,7 @@ pub mod machine;
 pub mod mixer;
 pub mod place;
 pub mod sample;
+pub mod search;
 pub mod watch;
 
 pub use error::Error;

@@ -24,6 +24,8 @@ use sys::tsc::Tsc;
 const SPINS: u32 = 4096;
 /// Such a sleep, in nanoseconds.
 const NAP_NS: u64 = 50_000;
+/// Share of a window, as a divisor, by which a worker may see it begin late.
+const LATE: u64 = 20;
 
 /// What all workers are told before a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,12 +88,20 @@ pub struct Done {
     pub units: u64,
     /// Time between the two readings of the clock.
     pub ns: u64,
+    /// Time of it that the worker ran.
+    pub cpu_ns: u64,
 }
 
 impl Done {
     /// Units per second.
     pub fn rate(&self) -> f64 {
         self.units as f64 * 1e9 / self.ns.max(1) as f64
+    }
+
+    /// Units per second of its own CPU time: what the rate would have been if nobody else had
+    /// used the CPU. Good for choosing between variants on a busy machine, not for reports.
+    pub fn rate_while_running(&self) -> f64 {
+        self.units as f64 * 1e9 / self.cpu_ns.clamp(1, self.ns.max(1)) as f64
     }
 
     /// Nanoseconds per unit.
@@ -114,6 +124,11 @@ impl Outcome {
     pub fn rate(&self) -> f64 {
         self.done.iter().map(Done::rate).sum()
     }
+
+    /// The sum of the rates in CPU time: see [`Done::rate_while_running`].
+    pub fn rate_while_running(&self) -> f64 {
+        self.done.iter().map(Done::rate_while_running).sum()
+    }
 }
 
 /// Worker 0's side of a session: it works like the others and says what is done next.
@@ -129,34 +144,44 @@ pub struct Lead<'s, W> {
 ///
 /// # Errors
 /// A CPU that cannot be had (`EINVAL`), or the first error of `make`. `InvalidInput` for no CPUs.
-pub fn session<W: Worker, T>(
+pub fn session<W: Worker, T, E: From<io::Error> + Send>(
     cpus: &[usize],
-    make: impl Fn(usize) -> io::Result<W> + Sync,
+    make: impl Fn(usize) -> Result<W, E> + Sync,
     lead: impl FnOnce(&mut Lead<'_, W>) -> T,
-) -> io::Result<T> {
+) -> Result<T, E> {
     let Some(&own) = cpus.first() else {
         let what = "memory is measured by at least one CPU";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what).into());
     };
     let before = affinity()?;
     let shared = Shared::new(cpus.len());
+    let first_error = Mutex::new(None);
+    let fail = |error: E| {
+        shared.failed.store(true, Ordering::Release);
+        if let Ok(mut first) = first_error.lock() {
+            first.get_or_insert(error);
+        }
+    };
+    let made = |index: usize, cpu: usize| {
+        let worker = set_affinity(&[cpu]).map_err(E::from);
+        worker.and_then(|()| make(index)).map_err(fail).ok()
+    };
     let led = std::thread::scope(|scope| {
         for (index, &cpu) in cpus.iter().enumerate().skip(1) {
-            let (shared, make) = (&shared, &make);
-            let body = move || follow(shared, index, cpu, make);
+            let (shared, made) = (&shared, &made);
+            let body = move || follow(shared, index, || made(index, cpu));
             let name = format!("memory-{index}");
             let spawned = std::thread::Builder::new()
                 .name(name)
                 .spawn_scoped(scope, body);
             if let Err(error) = spawned {
                 // The others wait for a full house that will never come.
-                shared.fail(error);
+                fail(error.into());
                 shared.barrier.open();
                 return None;
             }
         }
-        let worker = set_affinity(&[own]).and_then(|()| make(0));
-        let worker = worker.map_err(|error| shared.fail(error)).ok();
+        let worker = made(0, own);
         shared.barrier.wait();
         let failed = shared.failed.load(Ordering::Acquire);
         let _ends = EndAtDrop(&shared);
@@ -168,10 +193,10 @@ pub fn session<W: Worker, T>(
         })
     });
     let restored = set_affinity(&before);
-    match (led, shared.error.into_inner().unwrap_or(None)) {
-        (Some(led), None) => restored.map(|()| led),
+    match (led, first_error.into_inner().unwrap_or(None)) {
+        (Some(led), None) => Ok(restored.map(|()| led)?),
         (_, Some(error)) => Err(error),
-        (None, None) => Err(io::Error::other("a worker ended without a reason")),
+        (None, None) => Err(io::Error::other("a worker ended without a reason").into()),
     }
 }
 
@@ -225,14 +250,8 @@ impl<W: Worker> Lead<'_, W> {
 }
 
 /// The life of the threads 1, 2, ...
-fn follow<W: Worker>(
-    shared: &Shared,
-    index: usize,
-    cpu: usize,
-    make: &impl Fn(usize) -> io::Result<W>,
-) {
-    let worker = set_affinity(&[cpu]).and_then(|()| make(index));
-    let worker = worker.map_err(|error| shared.fail(error)).ok();
+fn follow<W: Worker>(shared: &Shared, index: usize, made: impl FnOnce() -> Option<W>) {
+    let worker = made();
     shared.barrier.wait();
     let Some(mut worker) = worker else { return };
     let _ends = EndAtDrop(shared);
@@ -262,12 +281,10 @@ fn take_part<W: Worker>(shared: &Shared, worker: &mut W) -> (Done, Used) {
         shared.begin.load(Ordering::Relaxed),
         shared.end.load(Ordering::Relaxed),
     );
-    // Who comes after the window has begun has lost the time until then.
-    let late = clock.now().saturating_sub(begin);
-    let watch = ThreadWatch::start();
     while clock.now() < begin {
         worker.step();
     }
+    let watch = ThreadWatch::start();
     let started = clock.now();
     let mut units = 0;
     let stopped = loop {
@@ -278,15 +295,18 @@ fn take_part<W: Worker>(shared: &Shared, worker: &mut W) -> (Done, Used) {
         }
     };
     let mut used = watch.stop();
-    used.wall_ns += clock.ns(late);
+    let (ns, cpu_ns) = (clock.ns(stopped - started), used.cpu_ns);
+    // Who saw the window begin much later than by one step was not running then.
+    if started.saturating_sub(begin) > end.saturating_sub(begin) / LATE {
+        used.wall_ns += clock.ns(started.saturating_sub(begin));
+    }
     shared.past.fetch_add(1, Ordering::Relaxed);
     while shared.past.load(Ordering::Relaxed) < shared.barrier.count
         && !shared.failed.load(Ordering::Relaxed)
     {
         worker.step();
     }
-    let ns = clock.ns(stopped - started);
-    (Done { units, ns }, used)
+    (Done { units, ns, cpu_ns }, used)
 }
 
 /// The counter where it can be trusted, else the system's clock.
@@ -332,7 +352,6 @@ struct Shared {
     past: AtomicUsize,
     /// Nothing more will be done: a worker could not be made, or the session is over.
     failed: AtomicBool,
-    error: Mutex<Option<io::Error>>,
     reports: Mutex<Vec<(Done, Used)>>,
 }
 
@@ -347,15 +366,7 @@ impl Shared {
             end: AtomicU64::new(0),
             past: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
-            error: Mutex::new(None),
             reports: Mutex::new(vec![Default::default(); count]),
-        }
-    }
-
-    fn fail(&self, error: io::Error) {
-        self.failed.store(true, Ordering::Release);
-        if let Ok(mut first) = self.error.lock() {
-            first.get_or_insert(error);
         }
     }
 
@@ -449,7 +460,7 @@ mod tests {
     fn every_worker_is_pinned_gets_the_orders_and_counts() {
         let cpus = affinity().unwrap();
         let make = |index: usize| {
-            Ok(Counter {
+            io::Result::Ok(Counter {
                 ordered: Vec::new(),
                 cpu: cpus[index],
             })
@@ -515,7 +526,7 @@ mod tests {
         let run = || {
             session(
                 &cpus,
-                |index| Ok(Bad(index == last)),
+                |index| io::Result::Ok(Bad(index == last)),
                 |lead| {
                     lead.window(Order::default(), &SHORT);
                 },
