@@ -12,7 +12,7 @@ use crate::layout::Layout;
 use crate::machine::Machine;
 use crate::place::{Home, Pages, Placement, Wish, on_cpu};
 use crate::sample::{Better, Rule, collect, interleave};
-use result::memory::Figure;
+use result::memory::{Figure, LatencyRow, LatencySplit};
 use std::time::Duration;
 
 /// Strides of the sweep, bytes.
@@ -78,6 +78,26 @@ impl Idle {
     }
 }
 
+impl Idle {
+    /// As a row of a document.
+    pub fn row(&self, name: &str) -> LatencyRow {
+        let (stride, window) = match self.layout {
+            Layout::Sequential { stride } => (stride, None),
+            Layout::Window { stride, window } => (stride, Some(window as u64)),
+            Layout::Random => (64, None),
+        };
+        LatencyRow {
+            name: name.to_owned(),
+            buffer_bytes: self.placement.bytes,
+            stride_bytes: stride as u64,
+            window_bytes: window,
+            pages: (&self.placement).into(),
+            ns: self.ns.clone(),
+            cycles: Some(self.core_clocks()),
+        }
+    }
+}
+
 /// Latencies of several chains, measured in turn from one CPU.
 ///
 /// # Errors
@@ -138,6 +158,28 @@ impl Split {
     /// What rows that are open and pages that are near save, ns.
     pub fn locality_ns(&self) -> f64 {
         self.random.ns.median - self.local.ns.median
+    }
+}
+
+impl Split {
+    /// As a section of a document.
+    pub fn document(&self) -> result::memory::Latency {
+        result::memory::Latency {
+            cpu: self.random.cpu,
+            rows: vec![
+                self.random.row("full random"),
+                self.small_pages.row("full random, small pages"),
+                self.local.row("random in a window"),
+                self.lines.row("random lines in a window"),
+                self.sequential.row("sequential"),
+            ],
+            split: Some(LatencySplit {
+                dram_ns: self.local.ns.median,
+                row_ns: self.locality_ns(),
+                tlb_ns: Some(self.tlb_ns()),
+                prefetch_ns: self.prefetch_ns(),
+            }),
+        }
     }
 }
 
@@ -436,6 +478,7 @@ mod tests {
                     reserved: false,
                     page_share: 1.0,
                     nodes: Vec::new(),
+                    asked: None,
                 },
             };
             (stride, idle)

@@ -18,6 +18,7 @@ pub mod mixer;
 pub mod place;
 pub mod sample;
 pub mod search;
+pub mod staircase;
 pub mod watch;
 
 pub use error::Error;

@@ -66,6 +66,25 @@ pub struct Placement {
     /// Nodes and the share of the buffer on each, most first; empty where the kernel has no
     /// NUMA and for files.
     pub nodes: Vec<(u32, f64)>,
+    /// The node that was asked for.
+    pub asked: Option<u32>,
+}
+
+impl From<&Placement> for result::memory::Pages {
+    fn from(got: &Placement) -> Self {
+        let kind = match (got.reserved, got.page_bytes > small_page()) {
+            (true, _) => "hugetlb",
+            (false, true) => "transparent",
+            (false, false) => "small",
+        };
+        result::memory::Pages {
+            bytes: got.page_bytes,
+            kind: kind.to_owned(),
+            share: got.page_share,
+            nodes: got.nodes.clone(),
+            asked: got.asked,
+        }
+    }
 }
 
 impl Placement {
@@ -153,7 +172,8 @@ impl Buffer {
             wanted(pages)
         )))?;
         read_once(&area);
-        let got = look(&area, machine.root())?;
+        let mut got = look(&area, machine.root())?;
+        got.asked = node;
         Ok(Buffer { area, got })
     }
 
@@ -349,6 +369,7 @@ fn look(area: &Area, root: &Root) -> Result<Placement, Error> {
         reserved,
         page_share,
         nodes,
+        asked: None,
     })
 }
 
@@ -503,6 +524,7 @@ mod tests {
             reserved: false,
             page_share: 1.0,
             nodes: vec![(0, 1.0)],
+            asked: None,
         };
         assert_eq!(got.pages(), "2 MiB transparent");
         got.page_share = 0.75;

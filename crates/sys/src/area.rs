@@ -98,7 +98,8 @@ impl Area {
     }
 
     /// Maps the first `bytes` of `file`, rounded up to whole pages, and makes it that long: how
-    /// memory with a file system on it (DAX) is reached. Stores go to the file.
+    /// memory with a file system on it (DAX) is reached. Stores go to the file, which nothing else
+    /// may write to while the area lives.
     ///
     /// Errors: `EINVAL` for no bytes, `ENOSPC`, `EACCES`, `ENODEV` as the file system says.
     pub fn file(file: &std::fs::File, bytes: usize) -> io::Result<Area> {
