@@ -19,6 +19,8 @@ cargo xtask tidy            the project's own rules about its files
 cargo xtask docs            writes docs/compatibility.md from the option tables
 cargo xtask bench [--quick] [--rounds N] [ROW..]
                             Assay and fio in turn on the same work; a table and target/bench.json
+cargo xtask bench --memory [--quick] [--rounds N]
+                            memory bandwidth beside likwid-bench, sysbench and compiled loops
 cargo xtask lab [SCENARIO..]
                             emulated NVMe drives and failing devices in virtual machines
 cargo xtask icount [--record REASON]

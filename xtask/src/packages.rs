@@ -18,6 +18,14 @@ pub const FOR_TESTS: [Needed; 4] = [
 /// What the benchmark runs.
 pub const FOR_BENCH: [Needed; 2] = [("fio", "fio"), ("taskset", "util-linux")];
 
+/// What the benchmark of memory runs beside Assay. The compiler is that of Rust's linker.
+pub const FOR_MEMORY: [Needed; 4] = [
+    ("likwid-bench", "likwid"),
+    ("sysbench", "sysbench"),
+    ("taskset", "util-linux"),
+    ("cc", "gcc"),
+];
+
 /// What counts instructions.
 pub const FOR_COUNTING: [Needed; 1] = [("valgrind", "valgrind")];
 

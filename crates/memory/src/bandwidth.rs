@@ -35,17 +35,23 @@ pub struct Subject {
 }
 
 /// One row of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Job {
     /// What is done.
     pub op: Op,
     /// Whether lines are taken in random order.
     pub random: bool,
+    /// By this loop; without one the fastest is searched.
+    pub setting: Option<Setting>,
 }
 
 impl From<Op> for Job {
     fn from(op: Op) -> Job {
-        Job { op, random: false }
+        Job {
+            op,
+            random: false,
+            setting: None,
+        }
     }
 }
 
@@ -134,6 +140,9 @@ fn all_forms(subject: &Subject) -> Result<Vec<Vec<Setting>>, Error> {
         if subject.shared && job.op.traffic().stores > 0 {
             let why = format!("{name} writes, and all workers would share one buffer");
             return Err(Error::refused(why));
+        }
+        if let Some(setting) = job.setting {
+            return Ok(vec![setting]);
         }
         let forms = forms(job.op, job.random, subject.isa);
         if forms.is_empty() {
@@ -249,6 +258,7 @@ mod tests {
             Job {
                 op: Op::Write,
                 random: true,
+                setting: None,
             },
         ];
         let subject = subject(&machine, &jobs);
@@ -258,13 +268,26 @@ mod tests {
             (3, subject.cpus.len())
         );
         for (row, job) in all.rows.iter().zip(jobs) {
-            assert_eq!((row.job, row.setting.kernel.op), (job, job.op));
+            assert_eq!((row.job.op, row.setting.kernel.op), (job.op, job.op));
             assert_eq!(Some(row.setting.kernel.isa), subject.isa);
             assert_eq!(row.search[0].0, row.setting.name());
             assert_eq!(row.each.len(), subject.cpus.len());
             assert!(row.rate.median > 0.0 && row.each.iter().all(|&rate| rate > 0.0));
         }
         assert!(all.ratio(0, 1).median > 0.0);
+    }
+
+    #[test]
+    fn a_loop_may_be_given() {
+        let machine = Machine::read(&host::Root::default()).unwrap();
+        let setting = forms(Op::Copy, false, None)[1];
+        let job = Job {
+            setting: Some(setting),
+            ..Op::Copy.into()
+        };
+        let all = measure(&machine, &subject(&machine, &[job])).unwrap();
+        assert_eq!(all.rows[0].setting.name(), setting.name());
+        assert_eq!((all.rows[0].tried, all.rows[0].search.len()), (1, 1));
     }
 
     #[test]

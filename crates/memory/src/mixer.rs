@@ -22,8 +22,11 @@ use sys::tsc::Tsc;
 
 /// Looks at the barrier before a waiting thread begins to sleep between looks.
 const SPINS: u32 = 4096;
-/// Such a sleep, in nanoseconds.
-const NAP_NS: u64 = 50_000;
+/// The first such sleep, in nanoseconds; each further one is half as long again, so that threads
+/// who wait for long are as good as absent.
+const FIRST_NAP_NS: u64 = 50_000;
+/// The longest.
+const LONGEST_NAP_NS: u64 = 1_000_000;
 /// Share of a window, as a divisor, by which a worker may see it begin late.
 const LATE: u64 = 20;
 
@@ -413,13 +416,14 @@ impl Barrier {
             self.sense.store(sense.wrapping_add(1), Ordering::Release);
             return;
         }
-        let mut looks = 0;
+        let (mut looks, mut nap_ns) = (0, FIRST_NAP_NS);
         while self.sense.load(Ordering::Acquire) == sense && !self.open.load(Ordering::Acquire) {
             looks += 1;
             if looks < SPINS {
                 std::hint::spin_loop();
             } else {
-                sys::clock::sleep_ns(NAP_NS);
+                sys::clock::sleep_ns(nap_ns);
+                nap_ns = (nap_ns + nap_ns / 2).min(LONGEST_NAP_NS);
             }
         }
     }

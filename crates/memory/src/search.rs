@@ -68,8 +68,15 @@ pub fn forms(op: Op, in_random_order: bool, isa: Option<Isa>) -> Vec<Setting> {
 }
 
 /// Finds the fastest of `forms`, which are the workers' variants from `first` on. Returns those of
-/// the last round, the fastest first; nothing for no forms.
+/// the last round, the fastest first; nothing for no forms, and the only one
+/// unmeasured.
 pub fn fastest<W: Worker>(lead: &mut Lead<'_, W>, first: usize, forms: &[Setting]) -> Vec<Tried> {
+    if let [_] = forms {
+        return vec![Tried {
+            variant: first,
+            rate: Figure::default(),
+        }];
+    }
     let Some(widest) = forms.iter().map(|form| form.kernel.isa).max() else {
         return Vec::new();
     };

@@ -4,6 +4,7 @@
 //! the other, in reversed order every second round, and only ratios are summed up: the median
 //! over rounds, with the lowest and highest beside it.
 
+mod bandwidth;
 mod bare;
 mod load;
 mod memory;
@@ -24,6 +25,8 @@ use table::Outcome;
 /// How to run the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Memory bandwidth instead of storage.
+    memory: bool,
     /// Check that every row runs and counts; say nothing certain about time.
     quick: bool,
     rounds: usize,
@@ -37,7 +40,7 @@ impl Options {
         Options {
             quick: true,
             rounds: 1,
-            only: Vec::new(),
+            ..Options::default()
         }
     }
 
@@ -47,13 +50,13 @@ impl Options {
     /// A word that is no option, or a count that is no number.
     pub fn parse(words: &[String]) -> Result<Self> {
         let mut options = Options {
-            quick: false,
             rounds: 7,
-            only: Vec::new(),
+            ..Options::default()
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
+                "--memory" => options.memory = true,
                 "--quick" => (options.quick, options.rounds) = (true, 1),
                 "--rounds" => {
                     let count = words.next().context("--rounds needs a number")?;
@@ -62,6 +65,9 @@ impl Options {
                 flag if flag.starts_with('-') => bail!("bench does not know `{flag}`"),
                 name => options.only.push(name.to_owned()),
             }
+        }
+        if options.memory && !options.only.is_empty() {
+            bail!("bench --memory has no rows to choose from");
         }
         if options.rounds == 0 {
             bail!("--rounds must be at least 1");
@@ -129,6 +135,9 @@ impl Bench {
 /// # Errors
 /// A build, a tool or a row that failed; rows a machine cannot offer are skipped visibly.
 pub fn run(options: &Options) -> Result<()> {
+    if options.memory {
+        return bandwidth::run(options.quick, options.rounds);
+    }
     packages::ensure(&packages::FOR_BENCH)?;
     let bench = Bench {
         assay: build()?,

@@ -63,7 +63,7 @@ impl Outcome {
 }
 
 /// Middle of a sorted list; the mean of the two middle ones where there are two.
-fn median(sorted: &[f64]) -> Option<f64> {
+pub fn median(sorted: &[f64]) -> Option<f64> {
     let upper = sorted.get(sorted.len() / 2)?;
     let lower = sorted.get((sorted.len() - 1) / 2)?;
     Some((upper + lower) / 2.0)
