@@ -23,8 +23,9 @@ cargo xtask bench --memory [--quick] [--rounds N]
                             memory bandwidth beside likwid-bench, sysbench and compiled loops
 cargo xtask lab [SCENARIO..]
                             emulated NVMe drives and failing devices in virtual machines
-cargo xtask icount [--record REASON]
-                            instructions per I/O, compared with xtask/icount.json";
+cargo xtask icount [--traffic | --record REASON]
+                            instructions per I/O, compared with xtask/icount.json, and the loads
+                            and stores of the memory kernels";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -31,6 +31,7 @@ pub fn all(words: &[String]) -> Result<()> {
         "warnings",
     ])?;
     bench::run(&bench::Options::quick())?;
+    bench::run(&bench::Options::quick_memory())?;
     icount::run(&[])?;
     if lab {
         lab::run(&[])?;

@@ -1,18 +1,21 @@
 //! `probe PART COUNT`: does one part of the hot path COUNT times, for `cargo xtask icount`.
 #![forbid(unsafe_code)]
 
+use memory::kernel::{Isa, Pass};
 use std::hint::black_box;
 use std::process::ExitCode;
+use sys::area::{Area, Pages};
 use workload::{Batch, Direction, FileRegion, Spec, generator};
 
 /// Parts that can be run alone.
 type Part = (&'static str, fn(u64));
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     ("histogram-add", histogram),
     ("offsets-ascending", |n| offsets(Direction::Read, true, n)),
     ("offsets-uniform", |n| offsets(Direction::RandRead, true, n)),
     ("offsets-map", |n| offsets(Direction::RandRead, false, n)),
+    ("kernels", kernels),
 ];
 
 fn main() -> ExitCode {
@@ -60,4 +63,29 @@ fn offsets(direction: Direction, norandommap: bool, count: u64) {
         black_box(&batch);
         left = left.saturating_sub(made as u64);
     }
+}
+
+/// Every memory kernel that valgrind can run, `count` times over a small area; says which, and the
+/// loads and stores that each declares.
+fn kernels(count: u64) {
+    let area = Area::map(1 << 18, Pages::Base).expect("a quarter of a mebibyte");
+    for kernel in memory::kernel::all().filter(|kernel| kernel.isa.supported()) {
+        if kernel.isa == Isa::Avx512 {
+            continue;
+        }
+        let mut pass = Pass::new(kernel, area.bytes(), 512).expect("a kernel that fits");
+        for _ in 0..count {
+            let bytes = counted_pass(&mut pass, &area);
+            let traffic = kernel.op.traffic();
+            let each = bytes / traffic.lines() as u64 / kernel.isa.width() as u64;
+            let (loads, stores) = (traffic.loads as u64, traffic.stores as u64);
+            println!("{} {} {}", kernel.name(), each * loads, each * stores);
+        }
+    }
+}
+
+/// The profiler counts from the start of this function to its end.
+#[inline(never)]
+fn counted_pass(pass: &mut Pass, area: &Area) -> u64 {
+    pass.advance(area, usize::MAX, 0)
 }

@@ -44,6 +44,14 @@ impl Options {
         }
     }
 
+    /// The same for memory.
+    pub fn quick_memory() -> Self {
+        Options {
+            memory: true,
+            ..Options::quick()
+        }
+    }
+
     /// Reads the words after `bench`.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 //! repetitions, so that what happens once drops out of the difference. The figures are compared
 //! with `xtask/icount.json`; a change that is meant is recorded there with its reason.
 
+mod traffic;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,10 +55,15 @@ const JOBS: [(&str, &str); 3] = [
 pub fn run(words: &[String]) -> Result<()> {
     let reason = match words {
         [] => None,
+        [flag] if flag == "--traffic" => {
+            packages::ensure(&packages::FOR_COUNTING)?;
+            return traffic::check();
+        }
         [flag, reason] if flag == "--record" && !reason.trim().is_empty() => Some(reason),
-        _ => bail!("usage: cargo xtask icount [--record REASON]"),
+        _ => bail!("usage: cargo xtask icount [--traffic | --record REASON]"),
     };
     packages::ensure(&packages::FOR_COUNTING)?;
+    traffic::check()?;
     let counted = count()?;
     let path = shell::root().join("xtask/icount.json");
     let rustc = compiler()?;
