@@ -1,14 +1,17 @@
-//! Disk statistics around a run: what the block devices below the targets did meanwhile.
+//! What a run stood on: the picture of the host before it, and what the block devices below the
+//! targets did meanwhile.
 
 use host::diskstat::{Sample, Watched, watch};
+use host::picture::{self, Depth, Scope};
 use plan::model::{Plan, TargetKind};
-use result::{Disk, DiskCounters};
-use std::path::Path;
+use result::{Disk, DiskCounters, Host};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Devices being watched since their first reading.
 pub struct DiskWatch {
     disks: Vec<Reading>,
+    host: Host,
     since: Instant,
 }
 
@@ -21,24 +24,42 @@ struct Reading {
 impl DiskWatch {
     /// Reads the counters of all devices below the targets of workers that want them.
     pub fn start(plan: &Plan, facts: &host::Facts) -> Self {
-        let targets = plan
-            .workers
-            .iter()
-            .filter(|worker| worker.measured.disks)
-            .flat_map(|worker| &worker.targets)
-            .filter(|target| target.kind != TargetKind::None);
-        let mut paths: Vec<&Path> = targets.map(|target| target.path.as_path()).collect();
-        paths.sort_unstable();
-        paths.dedup();
-        let devices = paths.into_iter().flat_map(|path| below(facts, path));
+        let targets = |watched: bool| {
+            let mut paths: Vec<PathBuf> = plan
+                .workers
+                .iter()
+                .filter(|worker| worker.measured.disks || !watched)
+                .flat_map(|worker| &worker.targets)
+                .filter(|target| !matches!(target.kind, TargetKind::None | TargetKind::Pipe))
+                .map(|target| target.path.as_ref().clone())
+                .collect();
+            paths.sort_unstable();
+            paths.dedup();
+            paths
+        };
+        // Of thousands of files in one directory the first speaks for all.
+        let mut seen = std::collections::HashSet::new();
+        let mut shown = targets(false);
+        shown.retain(|path| !path.is_file() || seen.insert(path.parent().map(Path::to_owned)));
+        let host = picture::take(facts, Scope::Paths(&shown), Depth::Listed);
+        let watched = targets(true);
+        let devices = watched.iter().flat_map(|path| below(facts, path));
         let disks = watch(&facts.root, devices)
             .into_iter()
             .filter_map(read)
             .collect();
         DiskWatch {
             disks,
+            host,
             since: Instant::now(),
         }
+    }
+
+    /// The host as it was before the run, with the drives' logs as they are now.
+    pub fn host(&self) -> Host {
+        let mut host = self.host.clone();
+        picture::finish(&mut host);
+        host
     }
 
     /// What the devices have done so far.
@@ -46,8 +67,35 @@ impl DiskWatch {
         let elapsed_ms = self.since.elapsed().as_millis() as u64;
         self.disks
             .iter()
-            .map(|reading| difference(reading, elapsed_ms))
+            .map(|reading| self.difference(reading, elapsed_ms))
             .collect()
+    }
+
+    fn difference(&self, reading: &Reading, elapsed_ms: u64) -> Disk {
+        let done = reading
+            .device
+            .sample()
+            .map_or_else(|_| Sample::default(), |now| now.since(&reading.before));
+        let name = &reading.device.name;
+        let known = self.host.device(name);
+        Disk {
+            name: name.clone(),
+            identity: known.and_then(|device| device.identity()).map(str::to_owned),
+            counters: DiskCounters {
+                ios: done.ios,
+                merges: done.merges,
+                sectors: done.sectors,
+                ticks_ms: done.ticks_ms,
+                in_queue_ms: done.in_queue_ms,
+                busy_ms: done.busy_ms,
+                elapsed_ms,
+            },
+            members: reading
+                .members
+                .iter()
+                .map(|member| self.difference(member, elapsed_ms))
+                .collect(),
+        }
     }
 }
 
@@ -72,28 +120,4 @@ fn read(device: Watched) -> Option<Reading> {
         before,
         members,
     })
-}
-
-fn difference(reading: &Reading, elapsed_ms: u64) -> Disk {
-    let done = reading
-        .device
-        .sample()
-        .map_or_else(|_| Sample::default(), |now| now.since(&reading.before));
-    Disk {
-        name: reading.device.name.clone(),
-        counters: DiskCounters {
-            ios: done.ios,
-            merges: done.merges,
-            sectors: done.sectors,
-            ticks_ms: done.ticks_ms,
-            in_queue_ms: done.in_queue_ms,
-            busy_ms: done.busy_ms,
-            elapsed_ms,
-        },
-        members: reading
-            .members
-            .iter()
-            .map(|member| difference(member, elapsed_ms))
-            .collect(),
-    }
 }

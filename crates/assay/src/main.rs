@@ -6,6 +6,7 @@
 mod check;
 mod disks;
 mod fio;
+mod inspect;
 mod progress;
 mod selfcheck;
 mod session;
@@ -35,6 +36,8 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Shows the machine and its storage: what stands on what, by which names that stay
+    Inspect(inspect::Arguments),
     /// Measures what Assay itself costs per I/O on this machine
     Selfcheck(selfcheck::Arguments),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
     match Assay::parse().verb {
         None => check::main(),
         Some(Verb::Fio { arguments }) => fio::main(&arguments),
+        Some(Verb::Inspect(arguments)) => inspect::main(&arguments),
         Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),
     }
 }

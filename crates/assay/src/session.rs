@@ -44,12 +44,12 @@ impl Session {
         layout::make(&self.plan.layouts, cancel, progress)
     }
 
-    /// Begins to watch the disks below the targets.
+    /// Takes the picture of the host and begins to watch the disks below the targets.
     pub fn watch_disks(&self) -> DiskWatch {
         DiskWatch::start(&self.plan, &self.facts)
     }
 
-    /// Runs the plan; the document gets the disks' part.
+    /// Runs the plan; the document gets the host's and the disks' part.
     pub fn run(
         &self,
         crew: Crew,
@@ -59,6 +59,7 @@ impl Session {
     ) -> Ended {
         let mut ended = crew.run(&self.plan, intervals, observer);
         ended.run.disks = disks.differences();
+        ended.run.host = Some(disks.host());
         ended
     }
 }

@@ -162,7 +162,7 @@ impl BlockDevice {
 }
 
 /// Every disk and partition, from `/sys/block`.
-fn all(root: &Root) -> impl Iterator<Item = BlockDevice> {
+pub fn all(root: &Root) -> impl Iterator<Item = BlockDevice> {
     let base = root.path("sys/block");
     names(&base)
         .into_iter()
@@ -221,9 +221,22 @@ pub fn below_path(root: &Root, mounts: &Mounts, path: &Path) -> Vec<BlockDevice>
     below_source(root, &mount)
 }
 
+/// The block devices below a mount: by its number, else by its source.
+pub fn of_mount(root: &Root, mount: &Mount) -> Vec<BlockDevice> {
+    match BlockDevice::by_id(root, mount.dev) {
+        Some(device) => vec![device],
+        None => below_source(root, mount),
+    }
+}
+
 /// The block devices that `mount` was made from: its source, or all members of its btrfs.
 pub fn below_source(root: &Root, mount: &Mount) -> Vec<BlockDevice> {
-    let Some(device) = BlockDevice::by_path(root, Path::new(&mount.source)) else {
+    let source = Path::new(&mount.source);
+    let name = source.strip_prefix("/dev").ok().and_then(Path::to_str);
+    let Some(device) = BlockDevice::by_path(root, source)
+        .filter(|_| root.is_live())
+        .or_else(|| BlockDevice::by_name(root, name?))
+    else {
         return Vec::new();
     };
     let members = if mount.fs_type == "btrfs" {

@@ -22,6 +22,8 @@ pub struct Mount {
     pub source: String,
     /// True when this mount or its file system refuses writes.
     pub read_only: bool,
+    /// Options of the mount, then those of its file system; each once.
+    pub options: Vec<String>,
 }
 
 /// All mounts, in mount order.
@@ -77,6 +79,53 @@ impl Mounts {
     }
 }
 
+/// A mount that only processes of another namespace see.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    /// The mount.
+    pub mount: Mount,
+    /// A process that sees it.
+    pub pid: u32,
+    /// That process's name.
+    pub command: String,
+}
+
+/// Mounts of all other mount namespaces, as far as their processes may be looked at. Mounts that
+/// this namespace has too (same device, same place) are left out.
+pub fn elsewhere(root: &Root, own: &Mounts) -> Vec<Elsewhere> {
+    let namespace = |pid: &str| std::fs::read_link(root.path(format!("proc/{pid}/ns/mnt"))).ok();
+    let mut seen: Vec<PathBuf> = namespace("self").into_iter().collect();
+    let mut found: Vec<Elsewhere> = Vec::new();
+    for name in root.names("proc") {
+        let Ok(pid) = name.parse::<u32>() else {
+            continue;
+        };
+        let Some(its) = namespace(&name).filter(|its| !seen.contains(its)) else {
+            continue;
+        };
+        seen.push(its);
+        let text = root.text(format!("proc/{name}/mountinfo")).unwrap_or_default();
+        // A process may end, and its table with it, while we look.
+        let mounts = Mounts::parse(&text).unwrap_or_default();
+        let command = root.text(format!("proc/{name}/comm")).unwrap_or_default();
+        for mount in mounts.0 {
+            let same = |known: &Mount| {
+                known.dev == mount.dev && known.mount_point == mount.mount_point
+            };
+            if own.iter().all(|known| !same(known))
+                && found.iter().all(|known| !same(&known.mount))
+            {
+                found.push(Elsewhere {
+                    mount,
+                    pid,
+                    command: command.trim().to_owned(),
+                });
+            }
+        }
+    }
+    found
+}
+
 fn line_of(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let mut words = before.split(' ').skip(2);
@@ -88,9 +137,14 @@ fn line_of(line: &str) -> Option<Mount> {
     let fs_type = unescape(words.next()?);
     let source = unescape(words.next()?);
     let super_options = words.next().unwrap_or("");
-    let read_only = [options, super_options]
-        .iter()
-        .any(|list| list.split(',').any(|o| o == "ro"));
+    let mut all: Vec<String> = Vec::new();
+    for option in options.split(',').chain(super_options.split(',')) {
+        let option = unescape(option);
+        if !option.is_empty() && !all.contains(&option) {
+            all.push(option);
+        }
+    }
+    let read_only = all.iter().any(|option| option == "ro");
     Some(Mount {
         dev,
         fs_root,
@@ -98,6 +152,7 @@ fn line_of(line: &str) -> Option<Mount> {
         fs_type,
         source,
         read_only,
+        options: all,
     })
 }
 
@@ -152,7 +207,9 @@ mod tests {
         );
         let read_only: Vec<bool> = mounts.iter().map(|m| m.read_only).collect();
         assert_eq!(read_only, [false, true, true, false]);
-        assert_eq!(mounts.iter().nth(2).unwrap().fs_root, Path::new("/sub"));
+        let btrfs = mounts.iter().nth(2).unwrap();
+        assert_eq!(btrfs.fs_root, Path::new("/sub"));
+        assert_eq!(btrfs.options, ["rw", "ro", "space_cache"]);
     }
 
     #[test]
@@ -162,6 +219,29 @@ mod tests {
         assert_eq!(of("/mnt/file"), "xfs");
         assert_eq!(of("/mntx/file"), "ext4");
         assert_eq!(of("/mnt/with blank/f"), "ext4");
+    }
+
+    #[test]
+    fn other_namespaces_are_read_once_each() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::at(dir.path());
+        let process = |pid: &str, namespace: &str, table: &str| {
+            std::fs::create_dir_all(root.path(format!("proc/{pid}/ns"))).unwrap();
+            let link = root.path(format!("proc/{pid}/ns/mnt"));
+            std::os::unix::fs::symlink(namespace, link).unwrap();
+            std::fs::write(root.path(format!("proc/{pid}/mountinfo")), table).unwrap();
+            std::fs::write(root.path(format!("proc/{pid}/comm")), "postgres\n").unwrap();
+        };
+        process("self", "mnt:[1]", TABLE);
+        process("7", "mnt:[1]", TABLE);
+        let theirs = "40 1 8:1 / /mnt rw - xfs /dev/sda1 rw\n41 1 8:2 / /data rw - xfs x rw\n";
+        process("12", "mnt:[2]", theirs);
+        process("13", "mnt:[2]", theirs);
+        let own = Mounts::read(&root).unwrap();
+        let found = elsewhere(&root, &own);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].mount.mount_point, Path::new("/data"));
+        assert_eq!((found[0].pid, found[0].command.as_str()), (12, "postgres"));
     }
 
     #[test]

@@ -19,6 +19,12 @@ impl Root {
         Root(path.into())
     }
 
+    /// True for the running system, false for a captured tree. What only the kernel can answer
+    /// (free space, a device's content) is asked of a running system alone.
+    pub fn is_live(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+
     /// The path of `relative` (without a leading slash) below this root.
     pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.0.join(relative)
@@ -86,6 +92,11 @@ pub(crate) fn attribute<T: std::str::FromStr>(dir: &Path, name: &str) -> Option<
         .trim()
         .parse()
         .ok()
+}
+
+/// A text attribute; `None` when it is absent or empty.
+pub(crate) fn word(dir: &Path, name: &str) -> Option<String> {
+    attribute::<String>(dir, name).filter(|text| !text.is_empty())
 }
 
 pub(crate) fn names(dir: &Path) -> Vec<String> {

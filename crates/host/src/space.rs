@@ -12,6 +12,8 @@ pub struct Space {
     pub available_bytes: u64,
     /// Mounted read-only.
     pub read_only: bool,
+    /// Block.
+    pub block_bytes: u64,
 }
 
 /// Room on the file system that `path` (which must exist) lies on.
@@ -24,6 +26,7 @@ pub fn of(path: &Path) -> io::Result<Space> {
         total_bytes: vfs.f_blocks.saturating_mul(vfs.f_frsize),
         available_bytes: vfs.f_bavail.saturating_mul(vfs.f_frsize),
         read_only: vfs.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
+        block_bytes: vfs.f_frsize,
     })
 }
 

@@ -8,6 +8,7 @@
 mod disks;
 mod eta;
 mod figures;
+mod inspect;
 mod json;
 pub mod memory;
 pub mod mlc;
@@ -17,6 +18,7 @@ mod status;
 mod terse;
 
 pub use eta::{Eta, JobProgress, Phase, job_eta, run_eta};
+pub use inspect::inspect;
 pub use json::json;
 pub use normal::normal;
 pub use start::{BlockSizes, JobLine, laying_out, starting};

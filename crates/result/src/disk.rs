@@ -36,6 +36,9 @@ impl DiskCounters {
 pub struct Disk {
     /// Kernel name, such as `vda`.
     pub name: String,
+    /// Serial number or another name that stays when kernel names move.
+    #[serde(default)]
+    pub identity: Option<String>,
     /// Counters of this device.
     pub counters: DiskCounters,
     /// Members below it; printed under their parent, averaged into its `aggr*` fields.

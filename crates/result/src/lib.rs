@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod disk;
+pub mod host;
 pub mod import;
 mod job;
 pub mod memory;
@@ -14,6 +15,7 @@ mod selfcheck;
 mod steady;
 
 pub use disk::{CpuIdle, Disk, DiskCounters};
+pub use host::Host;
 pub use job::{
     Direction, Failure, Job, LatencyTarget, Options, PriorityLatency, Reporting, SyncStats,
     Unified, Usage,

@@ -40,6 +40,9 @@ pub struct Run {
     /// What was measured of memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Box<crate::memory::Memory>>,
+    /// The machine, and what lay below the targets, as it was before the run.
+    #[serde(default)]
+    pub host: Option<crate::Host>,
 }
 
 /// Totals of one reporting group for the `Run status group` lines.

@@ -16,7 +16,10 @@ const IOCTL_IO: libc::c_ulong = 0xc048_4e43;
 /// `NVME_URING_CMD_IO`.
 pub const URING_IO: u32 = 0xc048_4e80;
 
+const GET_LOG_PAGE: u8 = 0x02;
 const IDENTIFY: u8 = 0x06;
+const CONTROLLER: u32 = 1;
+const ALL_NAMESPACES: u32 = u32::MAX;
 const IDENTIFY_BYTES: usize = 4096;
 const DEALLOCATE: u32 = 1 << 2;
 
@@ -228,6 +231,42 @@ impl Namespace {
     }
 }
 
+/// The answer to "identify controller" of an open device of a controller or of a namespace.
+///
+/// # Errors
+/// `ENOTTY` from what is no NVMe device, `EACCES` without the right to ask.
+pub fn identify_controller(device: &File) -> io::Result<Vec<u8>> {
+    let mut answer = vec![0u8; IDENTIFY_BYTES];
+    let mut command = Command {
+        opcode: IDENTIFY,
+        address: answer.as_mut_ptr().expose_provenance() as u64,
+        bytes: IDENTIFY_BYTES as u32,
+        word10: [CONTROLLER, 0, 0, 0, 0, 0],
+        ..Command::default()
+    };
+    send(device, IOCTL_ADMIN, &mut command)?;
+    Ok(answer)
+}
+
+/// The first `bytes` (a multiple of 4, at most 4096) of log page `id`.
+///
+/// # Errors
+/// As [`identify_controller`]; `EIO` from a controller that has no such page.
+pub fn log_page(device: &File, id: u8, bytes: usize) -> io::Result<Vec<u8>> {
+    let words = (bytes / 4).clamp(1, IDENTIFY_BYTES / 4);
+    let mut answer = vec![0u8; 4 * words];
+    let mut command = Command {
+        opcode: GET_LOG_PAGE,
+        namespace: ALL_NAMESPACES,
+        address: answer.as_mut_ptr().expose_provenance() as u64,
+        bytes: answer.len() as u32,
+        word10: [u32::from(id) | ((words as u32 - 1) << 16), 0, 0, 0, 0, 0],
+        ..Command::default()
+    };
+    send(device, IOCTL_ADMIN, &mut command)?;
+    Ok(answer)
+}
+
 /// Sends a command and waits for it; a status other than success is `EIO`.
 fn send(device: &File, number: libc::c_ulong, command: &mut Command) -> io::Result<()> {
     // SAFETY: see the module.
@@ -330,5 +369,8 @@ mod tests {
         let null = File::open("/dev/null".as_ref(), how).unwrap();
         let error = Namespace::of(&null).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENOTTY));
+        for answer in [identify_controller(&null), log_page(&null, 2, 512)] {
+            assert_eq!(answer.unwrap_err().raw_os_error(), Some(libc::ENOTTY));
+        }
     }
 }

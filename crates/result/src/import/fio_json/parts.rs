@@ -258,6 +258,7 @@ impl FioDisk {
         /// Length assumed for the observation, so that `util` keeps its six decimals.
         const ELAPSED_MS: u64 = 100_000_000;
         Disk {
+            identity: None,
             name: self.name,
             counters: DiskCounters {
                 ios: [self.read_ios, self.write_ios],
