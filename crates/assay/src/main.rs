@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod cleanup;
 mod disks;
 mod fio;
 mod inspect;
@@ -36,6 +37,10 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measures the storage below a directory, or a device, for about 15 seconds
+    Check(check::Arguments),
+    /// Removes the files of runs that were killed; runs that end clean up themselves
+    Cleanup(cleanup::Arguments),
     /// Shows the machine and its storage: what stands on what, by which names that stay
     Inspect(inspect::Arguments),
     /// Measures what Assay itself costs per I/O on this machine
@@ -61,7 +66,9 @@ fn main() -> ExitCode {
         return fio::main(&text(&words[2..]));
     }
     match Assay::parse().verb {
-        None => check::main(),
+        None => check::main(&check::Arguments::default()),
+        Some(Verb::Check(arguments)) => check::main(&arguments),
+        Some(Verb::Cleanup(arguments)) => cleanup::main(&arguments),
         Some(Verb::Fio { arguments }) => fio::main(&arguments),
         Some(Verb::Inspect(arguments)) => inspect::main(&arguments),
         Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),

@@ -2,11 +2,13 @@
 //! by Assay's own verbs, which write their work as job options too.
 
 use crate::disks::DiskWatch;
+use plan::journal::{self, Journal};
 use plan::layout::{self, Made};
 use plan::model::Plan;
 use result::Run;
 use run::{Crew, Ended, Intervals, Observer};
 use spec::{Errors, Spec, ThisHost};
+use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
 /// Reads a command line, without the program's name.
@@ -20,6 +22,8 @@ pub struct Session {
     /// What will be done.
     pub plan: Plan,
     facts: host::Facts,
+    /// What this run makes; goes with the session.
+    journal: RefCell<Option<Journal>>,
 }
 
 impl Session {
@@ -27,10 +31,14 @@ impl Session {
     pub fn new(spec: &Spec) -> anyhow::Result<Session> {
         let facts = host::Facts::read(&host::Root::default())?;
         let plan = plan::plan(spec, &facts)?;
-        Ok(Session { plan, facts })
+        Ok(Session {
+            plan,
+            facts,
+            journal: RefCell::default(),
+        })
     }
 
-    /// Makes the files that must exist before the run.
+    /// Makes the files that must exist before the run, after noting them in the journal.
     pub fn lay_out(
         &self,
         cancel: &AtomicBool,
@@ -41,6 +49,10 @@ impl Session {
                 layout::LayoutError::at("merge traces into", merge.output(), error)
             })?;
         }
+        let items = journal::items(&self.plan.layouts);
+        // Where no journal can be kept, the run is as one of fio's.
+        let journal = Journal::write(&journal::directory(), &items);
+        *self.journal.borrow_mut() = journal.ok().flatten();
         layout::make(&self.plan.layouts, cancel, progress)
     }
 

@@ -53,6 +53,9 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
         }));
     }
     let mut plan = build.plan;
+    let mut remarks: Vec<String> = build.book.remarks().collect();
+    remarks.sort();
+    plan.notes.extend(remarks);
     share_working_sets(spec, &mut plan);
     // Clones say the same.
     let mut seen = std::collections::HashSet::new();

@@ -129,8 +129,9 @@ pub struct Progress<'a> {
 pub enum LayoutError {
     /// Not enough room, found before anything was touched.
     #[error(
-        "no space for {}: the layout needs {needed} bytes and {available} are available",
-        path.display()
+        "no space for {}: the layout needs {needed} bytes and {available} are {}",
+        path.display(),
+        if *quota { "left of the quota" } else { "available" }
     )]
     NoSpace {
         /// The (first) file that needs the room.
@@ -139,6 +140,8 @@ pub enum LayoutError {
         needed: u64,
         /// Bytes available there.
         available: u64,
+        /// A quota limits them, not the file system's size.
+        quota: bool,
     },
     /// The file system cannot be written.
     #[error("cannot create {}: its file system is read-only", path.display())]
@@ -256,6 +259,15 @@ pub fn check_space(layouts: &[Layout]) -> Result<(), LayoutError> {
                 path: path.to_owned(),
                 needed,
                 available,
+                quota: false,
+            });
+        }
+        if let Some(left) = sys::quota::left_bytes(&dir).filter(|left| needed > *left) {
+            return Err(LayoutError::NoSpace {
+                path: path.to_owned(),
+                needed,
+                available: left,
+                quota: true,
             });
         }
     }

@@ -11,6 +11,7 @@ mod error;
 mod expand;
 pub mod guard;
 mod job;
+pub mod journal;
 pub mod layout;
 pub mod model;
 mod names;

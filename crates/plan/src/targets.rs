@@ -37,6 +37,14 @@ pub(crate) struct Book<'f> {
     known: HashMap<PathBuf, Known>,
 }
 
+impl Book<'_> {
+    /// Remarks on the content of devices that will be written, in no particular order.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let permits = self.known.values().filter_map(|known| known.permit.as_ref());
+        permits.filter_map(|permit| permit.remark().map(str::to_owned))
+    }
+}
+
 impl<'f> Book<'f> {
     pub fn new(facts: &'f Facts) -> Self {
         Book {

@@ -34,6 +34,7 @@ pub mod pages;
 pub mod pipe;
 pub mod posix_aio;
 pub mod process;
+pub mod quota;
 pub mod ring;
 pub mod transfer;
 pub mod tsc;

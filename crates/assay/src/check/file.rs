@@ -1,6 +1,8 @@
-//! The check's own file: new, inside the current directory, and gone at the end.
+//! What the check measures: its own file, which is new and gone at the end, or a device.
 
 use anyhow::{Context, bail};
+use plan::guard;
+use plan::journal::{self, Item, Journal};
 use std::path::{Path, PathBuf};
 use sys::file::{File, Open};
 use sys::pages::{Kind, Pool};
@@ -13,19 +15,54 @@ const LEAST_BYTES: u64 = 16 << 20;
 /// Share of the free space that the check may take: one part in this many.
 const FREE_PARTS: u64 = 10;
 
-/// A file that exists as long as this value.
-pub struct OwnFile {
+/// A file that exists as long as this value, or a device.
+pub struct Ground {
     /// Its path.
     pub path: PathBuf,
-    /// Bytes the check may write to it.
+    /// Bytes the check may use of it.
     pub budget_bytes: u64,
-    /// The file system supports direct I/O.
+    /// Direct I/O works on it.
     pub direct: bool,
+    /// It may be written.
+    pub writable: bool,
+    /// The file is the check's own.
+    pub own: bool,
+    _journal: Option<Journal>,
 }
 
-impl OwnFile {
-    /// Makes the file in `dir` after a look at the free space.
-    pub fn create(dir: &Path) -> anyhow::Result<OwnFile> {
+impl Ground {
+    /// The device at `path`: to be read only, or with the consent to destroy its content to be
+    /// written too. `None` when there is no block device.
+    pub fn device(path: &Path, consent: Option<&str>) -> anyhow::Result<Option<Ground>> {
+        let facts = host::Facts::read(&host::Root::default())?;
+        let Some(device) = host::BlockDevice::by_path(&facts.root, path) else {
+            return Ok(None);
+        };
+        if consent.is_some() {
+            guard::consent(&facts, path, consent)?;
+        }
+        let budget_bytes = device.size_bytes >> 20 << 20;
+        if budget_bytes < LEAST_BYTES {
+            bail!("{}: smaller than {} MiB", path.display(), LEAST_BYTES >> 20);
+        }
+        let read = |direct| Open {
+            read: true,
+            direct,
+            ..Open::default()
+        };
+        File::open(path, read(false)).with_context(|| format!("cannot open {}", path.display()))?;
+        Ok(Some(Ground {
+            path: path.to_owned(),
+            budget_bytes,
+            direct: File::open(path, read(true)).is_ok(),
+            writable: consent.is_some(),
+            own: false,
+            _journal: None,
+        }))
+    }
+
+    /// Makes a file in `dir` after a look at the free space.
+    pub fn create(dir: &Path) -> anyhow::Result<Ground> {
         let space =
             host::space::of(dir).with_context(|| format!("{}: free space", dir.display()))?;
         if space.read_only {
@@ -41,6 +78,9 @@ impl OwnFile {
             );
         }
         let path = dir.join(format!(".assay-check-{}.tmp", sys::process::process_id()));
+        // A journal that cannot be kept only means that a killed check is not cleaned up.
+        let items = [Item::File(std::path::absolute(&path)?)];
+        let journal = Journal::write(&journal::directory(), &items).ok().flatten();
         let new = Open {
             read: true,
             write: true,
@@ -55,10 +95,13 @@ impl OwnFile {
             ..Open::default()
         };
         let direct = File::open(&path, how).is_ok();
-        Ok(OwnFile {
+        Ok(Ground {
             path,
             budget_bytes,
             direct,
+            writable: true,
+            own: true,
+            _journal: journal,
         })
     }
 
@@ -73,8 +116,11 @@ impl OwnFile {
     }
 }
 
-impl Drop for OwnFile {
+impl Drop for Ground {
     fn drop(&mut self) {
+        if !self.own {
+            return;
+        }
         // It may have been removed by somebody else; there is nobody left to tell.
         let _ = std::fs::remove_file(&self.path);
     }

@@ -1,8 +1,9 @@
-//! The main job: what can the storage below the current directory do?
+//! The main job: what can the storage below a directory, or a device, do?
 //!
 //! Five short phases on one file of its own: sequential write and read, random read and write,
 //! and random reads one at a time. Each phase is a fio command line, so that anybody can repeat
-//! it. The file is removed at the end, also after a signal.
+//! it. The file is removed at the end, also after a signal. A device is only read, unless its
+//! owner consents to the loss of what is on it.
 
 mod file;
 mod summary;
@@ -12,13 +13,26 @@ use crate::selfcheck;
 use crate::session::Session;
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::{Context, bail};
-use file::OwnFile;
+use file::Ground;
 use plan::model::Worker;
 use result::{Failure, Job, Run};
 use run::{Crew, Intervals, Observer, View};
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use units::Ddir;
+
+/// What to measure.
+#[derive(Default, clap::Args)]
+pub struct Arguments {
+    /// A directory (a file of its own is made and removed there) or a block device, which is
+    /// only read; the current directory when none is given
+    place: Option<PathBuf>,
+    /// Write to the device too: its content is lost. The value names it by serial number, or as
+    /// the refusal without this option says
+    #[arg(long, value_name = "SERIAL")]
+    destroy_data: Option<String>,
+}
 
 /// One phase of the check.
 struct Phase {
@@ -81,9 +95,9 @@ struct Measured {
     job: Job,
 }
 
-/// Runs the check in the current directory.
-pub fn main() -> ExitCode {
-    match check() {
+/// Runs the check.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    match check(arguments) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("assay: {error:#}");
@@ -92,25 +106,37 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn check() -> anyhow::Result<ExitCode> {
-    let dir = std::env::current_dir().context("the current directory cannot be found")?;
+fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let at = match &arguments.place {
+        Some(place) => place.clone(),
+        None => std::env::current_dir().context("the current directory cannot be found")?,
+    };
     let signals = Listener::start(|_| {})?;
-    let own = OwnFile::create(&dir)?;
-    let place = summary::Place::of(&dir)?;
+    let consent = arguments.destroy_data.as_deref();
+    let own = match Ground::device(&at, consent)? {
+        Some(device) => device,
+        None if consent.is_some() => {
+            bail!("--destroy-data: {} is no block device", at.display())
+        }
+        None if !at.is_dir() => bail!("{}: no directory and no block device", at.display()),
+        None => Ground::create(&at.canonicalize()?)?,
+    };
+    let place = summary::Place::of(&at)?;
     println!("{}", place.headline());
     let mut measured = Vec::new();
     let mut size_bytes = own.budget_bytes;
-    for phase in &PHASES {
+    let phases = PHASES.iter().filter(|phase| own.writable || phase.ddir != Ddir::Write);
+    for phase in phases {
         let run = run_phase(phase, &own, size_bytes, &signals)?;
         if signals.cancelled() {
-            println!("\nended by a signal; the test file is removed");
+            println!("\nended by a signal{}", if own.own { "; the test file is removed" } else { "" });
             return Ok(ExitCode::from(EXIT_SIGNAL));
         }
         let job = run.jobs.into_iter().next().context("a phase has one job")?;
         if let Some(failure) = &job.failure {
             bail!("{}: {}", phase.title, failure.message);
         }
-        if phase.title == PHASES[0].title {
+        if own.own && phase.title == PHASES[0].title {
             // Later phases stay inside what was really written: holes read too fast.
             size_bytes = job.dirs[Ddir::Write].bytes.min(size_bytes) >> 20 << 20;
             if size_bytes == 0 {
@@ -134,7 +160,7 @@ fn check() -> anyhow::Result<ExitCode> {
 
 fn run_phase(
     phase: &Phase,
-    own: &OwnFile,
+    own: &Ground,
     size_bytes: u64,
     signals: &Listener,
 ) -> anyhow::Result<Run> {
@@ -155,6 +181,9 @@ fn run_phase(
     words.push(format!("--filename={path}"));
     words.push(format!("--size={size_bytes}"));
     words.push(format!("--runtime={}", phase.seconds));
+    if !own.writable {
+        words.push("--readonly".to_owned());
+    }
     words.extend(["--fallocate=none", "--thread", "--allow_file_create=0"].map(str::to_owned));
     let spec = crate::session::read(&words)?;
     let session = Session::new(&spec)?;

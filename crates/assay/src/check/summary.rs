@@ -1,7 +1,7 @@
 //! The ten lines at the end of the check.
 
 use super::Measured;
-use super::file::OwnFile;
+use super::file::Ground;
 use measure::Latency;
 use result::SelfCheck;
 use std::path::Path;
@@ -17,6 +17,14 @@ impl Place {
     /// Looks at the host.
     pub fn of(dir: &Path) -> anyhow::Result<Place> {
         let facts = host::Facts::read(&host::Root::default())?;
+        if let Some(device) = host::BlockDevice::by_path(&facts.root, dir) {
+            return Ok(Place {
+                dir: dir.display().to_string(),
+                device: name(&device),
+                file_system: "no file system between".to_owned(),
+            });
+        }
+        let dir = &dir.canonicalize()?;
         let mount = facts.mounts.of_path(dir);
         let file_system = mount.map_or_else(
             || "unknown file system".to_owned(),
@@ -59,7 +67,7 @@ fn name(disk: &host::BlockDevice) -> String {
 /// The summary: ten lines.
 pub fn text(
     place: &Place,
-    own: &OwnFile,
+    own: &Ground,
     size_bytes: u64,
     measured: &[Measured],
     tool: &SelfCheck,
@@ -70,13 +78,18 @@ pub fn text(
         "buffered I/O (no O_DIRECT here: the page cache is part of these figures)"
     };
     let mut text = format!(
-        "directory    {}\nstorage      {}, {}\nmethod       {} through {}, own file of {} MiB, removed\n\n",
+        "{}    {}\nstorage      {}, {}\nmethod       {} through {}, {}\n\n",
+        if own.own { "directory" } else { "device   " },
         place.dir,
         place.device,
         place.file_system,
         mode,
         own.engine(),
-        size_bytes >> 20
+        match (own.own, own.writable) {
+            (true, _) => format!("own file of {} MiB, removed", size_bytes >> 20),
+            (false, true) => "its content is overwritten".to_owned(),
+            (false, false) => "only read".to_owned(),
+        }
     );
     text += &format!(
         "{:20} {:>12} {:>10} {:>11} {:>11}\n",

@@ -313,6 +313,9 @@ fn limits(root: &Root) -> Option<Limits> {
             }
         }
     }
+    // A set of all CPUs limits nothing.
+    let all = word(&root.path(CPUS), "online");
+    limits.cpu_set = limits.cpu_set.filter(|set| Some(set) != all.as_ref());
     let told = Limits {
         group: limits.group.clone(),
         ..Limits::default()

@@ -83,6 +83,11 @@ pub fn take(facts: &Facts, scope: Scope<'_>, depth: Depth) -> Host {
     host
 }
 
+/// One device as the kernel lists it: who it is and what it is made of.
+pub fn device(facts: &Facts, block: &BlockDevice) -> Device {
+    device::describe(&facts.root, block)
+}
+
 /// Reads again what changes during a run: the logs of the drives.
 pub fn finish(host: &mut Host) {
     for device in &mut host.devices {
