@@ -46,6 +46,7 @@ fn disk(name: &str, ios: u64, busy_ms: u64, members: Vec<Disk>) -> Disk {
     };
     Disk {
         name: name.to_owned(),
+        identity: None,
         counters,
         members,
     }

@@ -57,10 +57,13 @@ impl Place {
 }
 
 fn name(disk: &host::BlockDevice) -> String {
-    let gib = disk.size_bytes as f64 / (1u64 << 30) as f64;
+    let size = match disk.size_bytes {
+        small @ 0..0x4000_0000 => format!("{} MiB", small >> 20),
+        large => format!("{:.0} GiB", large as f64 / (1u64 << 30) as f64),
+    };
     match disk.model.as_str() {
-        "" => format!("{} {gib:.0} GiB", disk.name),
-        model => format!("{} {model} {gib:.0} GiB", disk.name),
+        "" => format!("{} {size}", disk.name),
+        model => format!("{} {model} {size}", disk.name),
     }
 }
 

@@ -5,12 +5,11 @@
 //! Azure is the one its guest agent looks for.
 
 use crate::root::{attribute, word};
-use crate::{Facts, Root, cpu};
+use crate::{Facts, Processor, Root, cgroup, cpu};
 use result::host::{
     Cache, Cloud, Cpu, DeviceLimit, Host, IdleState, Limits, Machine, Memory, NumaNode,
 };
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::Path;
 
 const AZURE_CHASSIS: &str = "7783-7084-3265-9085-8269-3286-77";
@@ -21,16 +20,17 @@ const CPUS: &str = "sys/devices/system/cpu";
 pub(super) fn host(facts: &Facts) -> Host {
     let root = &facts.root;
     let dmi = Dmi(root);
+    let processor = Processor::read(root);
     Host {
         hostname: facts.system.hostname.clone(),
         system: distribution(root),
         kernel: facts.system.kernel.clone(),
         architecture: std::env::consts::ARCH.to_owned(),
         machine: dmi.machine(),
-        virtualisation: virtualisation(root, &dmi),
+        virtualisation: virtualisation(&processor),
         container: container(root),
         cloud: dmi.cloud(),
-        cpu: processors(root, facts.cpus.len()),
+        cpu: processors(root, processor, facts.cpus.len()),
         memory: Memory {
             total_bytes: facts.system.memory_bytes,
             page_bytes: facts.system.page_bytes,
@@ -132,34 +132,11 @@ impl Dmi<'_> {
     }
 }
 
-fn virtualisation(root: &Root, dmi: &Dmi<'_>) -> Option<String> {
-    if let Some(kind) = word(&root.path("sys/hypervisor"), "type") {
-        return Some(kind);
-    }
-    let bare = dmi.has("product_name", ".metal");
-    let names = [
-        ("qemu", "QEMU/KVM"),
-        ("amazon ec2", "Amazon Nitro"),
-        ("google", "Google Compute Engine"),
-        ("vmware", "VMware"),
-        ("xen", "Xen"),
-        ("innotek", "VirtualBox"),
-        ("parallels", "Parallels"),
-        ("alibaba", "Alibaba Cloud"),
-    ];
-    let known = names.iter().find(|(part, _)| dmi.has("sys_vendor", part));
-    if let Some((_, name)) = known.filter(|_| !bare) {
-        return Some((*name).to_owned());
-    }
-    if dmi.has("sys_vendor", "microsoft") && dmi.has("product_name", "virtual machine") {
-        return Some("Hyper-V".to_owned());
-    }
-    let flags = processor_text(root);
-    let virtual_cpu = flags
-        .lines()
-        .filter(|line| line.starts_with("flags"))
-        .any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
-    virtual_cpu.then(|| "virtual machine".to_owned())
+/// The hypervisor's name, or `virtual machine` for one that does not tell it.
+fn virtualisation(processor: &Processor) -> Option<String> {
+    let name = processor.hypervisor.as_deref()?;
+    let known = if name == "unknown" { "virtual machine" } else { name };
+    Some(known.to_owned())
 }
 
 fn container(root: &Root) -> Option<String> {
@@ -177,25 +154,8 @@ fn container(root: &Root) -> Option<String> {
     root.path(".dockerenv").exists().then(|| "docker".to_owned())
 }
 
-/// The first processor's lines; the whole file is long on large machines and slow to make.
-fn processor_text(root: &Root) -> String {
-    let mut text = Vec::new();
-    if let Ok(file) = std::fs::File::open(root.path("proc/cpuinfo")) {
-        // What cannot be read is not known.
-        let _ = file.take(8192).read_to_end(&mut text);
-    }
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-fn processors(root: &Root, threads: usize) -> Cpu {
+fn processors(root: &Root, processor: Processor, threads: usize) -> Cpu {
     let base = root.path(CPUS);
-    let text = processor_text(root);
-    let line = |key: &str| {
-        text.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim() == key).then(|| value.trim().to_owned())
-        })
-    };
     let mut sockets = BTreeSet::new();
     let mut cores = BTreeSet::new();
     let mut governors = BTreeSet::new();
@@ -215,7 +175,7 @@ fn processors(root: &Root, threads: usize) -> Cpu {
     let count = |n: usize| (n > 0).then_some(n as u32);
     let first = base.join("cpu0");
     Cpu {
-        model: line("model name").or_else(|| line("Processor")).or_else(|| line("cpu")),
+        model: Some(processor.name).filter(|name| !name.is_empty()),
         sockets: count(sockets.len()),
         cores: count(cores.len()),
         threads: threads as u32,
@@ -223,9 +183,7 @@ fn processors(root: &Root, threads: usize) -> Cpu {
         caches: caches(&first),
         frequency_driver: word(&first, "cpufreq/scaling_driver"),
         governors: governors.into_iter().collect(),
-        boost: attribute::<u8>(&base, "intel_pstate/no_turbo")
-            .map(|off| off == 0)
-            .or_else(|| attribute::<u8>(&base, "cpufreq/boost").map(|on| on == 1)),
+        boost: processor.boost,
         idle_driver: word(&base, "cpuidle/current_driver").filter(|name| name != "none"),
         idle_governor: word(&base, "cpuidle/current_governor")
             .or_else(|| word(&base, "cpuidle/current_governor_ro")),
@@ -287,7 +245,12 @@ fn idle_states(cpu: &Path) -> Vec<IdleState> {
 /// hierarchy; `None` when nothing is limited.
 fn limits(root: &Root) -> Option<Limits> {
     let text = root.text("proc/self/cgroup").ok()?;
-    let mut limits = Limits::default();
+    let shared = cgroup::Limits::read(root);
+    let mut limits = Limits {
+        cpus: shared.cpus,
+        memory_bytes: shared.memory_bytes,
+        ..Limits::default()
+    };
     for line in text.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
@@ -324,22 +287,6 @@ fn limits(root: &Root) -> Option<Limits> {
 }
 
 fn read_group(dir: &Path, limits: &mut Limits) {
-    let quota = word(dir, "cpu.max").or_else(|| {
-        let quota = word(dir, "cpu.cfs_quota_us")?;
-        Some(format!("{quota} {}", word(dir, "cpu.cfs_period_us")?))
-    });
-    let cpus = quota.and_then(|text| {
-        let (quota, period) = text.split_once(' ')?;
-        let quota: f64 = quota.parse().ok()?;
-        let period: f64 = period.parse().ok()?;
-        (quota > 0.0 && period > 0.0).then(|| quota / period)
-    });
-    limits.cpus = [limits.cpus, cpus].into_iter().flatten().reduce(f64::min);
-    // Nearly all of 64 bits is how the older hierarchy writes "no limit".
-    let memory = attribute::<u64>(dir, "memory.max")
-        .or_else(|| attribute(dir, "memory.limit_in_bytes"))
-        .filter(|bytes| *bytes < 1 << 60);
-    limits.memory_bytes = [limits.memory_bytes, memory].into_iter().flatten().min();
     if limits.cpu_set.is_none() {
         limits.cpu_set = word(dir, "cpuset.cpus");
     }

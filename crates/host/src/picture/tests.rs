@@ -48,7 +48,7 @@ fn an_instance_is_named_by_its_firmware() {
     assert_eq!(cloud.provider, "aws");
     assert_eq!(cloud.instance_type.as_deref(), Some("m5d.4xlarge"));
     assert_eq!(cloud.instance_id.as_deref(), Some("i-0123456789abcdef0"));
-    assert_eq!(host.virtualisation.as_deref(), Some("Amazon Nitro"));
+    assert_eq!(host.virtualisation.as_deref(), Some("Amazon EC2"));
     assert_eq!(host.container, None);
     assert_eq!(host.system.as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
     let cpu = &host.cpu;
