@@ -27,10 +27,15 @@ fn a_killed_runs_files_are_listed_and_removed() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let cleanup = |rest: &str| {
-        let words = assay(&format!("cleanup {rest}")).0.env("XDG_STATE_HOME", state_text);
+        let words = assay(&format!("cleanup {rest}"))
+            .0
+            .env("XDG_STATE_HOME", state_text);
         super::Own(words).ok().stdout
     };
-    assert!(cleanup("").contains("no run has left anything"), "the run is still there");
+    assert!(
+        cleanup("").contains("no run has left anything"),
+        "the run is still there"
+    );
     assert!(file.exists());
     place::system("kill", &["-KILL", &running.pid().to_string()]).expect("still running");
     let outcome = running.wait();
@@ -54,7 +59,10 @@ fn a_run_that_ends_keeps_its_files_and_no_journal() {
         .env("XDG_STATE_HOME", state_text)
         .ok();
     assert!(scratch.path().join("x.0.0").exists());
-    assert!(state.join("assay/journal").exists(), "a journal was kept meanwhile");
+    assert!(
+        state.join("assay/journal").exists(),
+        "a journal was kept meanwhile"
+    );
     assert_eq!(journals(&state), 0);
     // A home that cannot be written stops nobody.
     fio("--name=y --rw=read --size=64k")

@@ -19,7 +19,10 @@ fn text(path: &Path) -> &str {
 /// Writes `bytes` at `offset` of a device.
 fn poke(device: &Path, offset: u64, bytes: &[u8]) {
     use std::os::unix::fs::FileExt;
-    let file = fs::OpenOptions::new().write(true).open(device).expect("own loop device");
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(device)
+        .expect("own loop device");
     file.write_all_at(bytes, offset).expect("writable");
     file.sync_all().expect("flushed");
 }
@@ -27,7 +30,10 @@ fn poke(device: &Path, offset: u64, bytes: &[u8]) {
 fn backing(disk: &LoopDisk) -> PathBuf {
     let name = disk.device().file_name().expect("a device name");
     let file = Path::new("/sys/block").join(name).join("loop/backing_file");
-    fs::read_to_string(file).expect("a loop device").trim().into()
+    fs::read_to_string(file)
+        .expect("a loop device")
+        .trim()
+        .into()
 }
 
 #[test]
@@ -38,7 +44,9 @@ fn the_image_of_a_mounted_device_is_not_written() {
     };
     let image = backing(&mounted.disk);
     let words = format!("--name=x --filename={} --size=1m --rw=write", text(&image));
-    fio(&words).fails().explains(&["is its loop device", "mounted", text(mounted.path())]);
+    fio(&words)
+        .fails()
+        .explains(&["is its loop device", "mounted", text(mounted.path())]);
     fio(&words.replace("rw=write", "rw=read")).ok();
 }
 
@@ -119,7 +127,10 @@ fn a_mount_in_another_namespace_is_found_and_named() {
     let mut line = String::new();
     let mut output = std::io::BufReader::new(other.stdout.take().expect("piped"));
     std::io::BufRead::read_line(&mut output, &mut line).expect("readable");
-    let outcome = fio(&format!("--name=x --filename={device} --size=1m --rw=randtrim")).run();
+    let outcome = fio(&format!(
+        "--name=x --filename={device} --size=1m --rw=randtrim"
+    ))
+    .run();
     let _ = other.stdin.take().expect("piped").write_all(b"\n");
     let _ = other.wait();
     if line.trim() != "ready" {
@@ -134,7 +145,11 @@ fn content_is_remarked_on_in_jobs_and_needs_consent_in_own_commands() {
     for (offset, magic, name) in [
         (512 + 24, b"LVM2 001".as_slice(), "LVM2 volume member"),
         (4096, &[0xfc, 0x4e, 0x2b, 0xa9], "md RAID member"),
-        (131_072, &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0], "ZFS volume member"),
+        (
+            131_072,
+            &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0],
+            "ZFS volume member",
+        ),
         (0, b"bluestore block device", "ceph bluestore data store"),
     ] {
         let Some(disk) = disk("signatures", 32) else {
@@ -147,7 +162,8 @@ fn content_is_remarked_on_in_jobs_and_needs_consent_in_own_commands() {
         // A wrong name is told the right one; nothing has been written by then.
         let wrong = check("--destroy-data=another");
         wrong.refuses(&["--destroy-data=another is not", text(&image)]);
-        let words = format!("--name=x --filename={device} --rw=write --bs=4k --size=64k --offset=1m");
+        let words =
+            format!("--name=x --filename={device} --rw=write --bs=4k --size=64k --offset=1m");
         let json = fio(&words).arg("--output-format=json").ok();
         assert!(!json.stdout.contains("holds"), "{json}");
         let normal = fio(&words).ok();

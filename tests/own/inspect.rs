@@ -26,11 +26,17 @@ fn a_mounted_image_is_shown_from_file_to_file_system() {
     assert_eq!(disk["direct"]["offset_bytes"], disk["logical_block_bytes"]);
     let place = mounted.path().to_str().expect("UTF-8");
     assert_eq!(disk["mounts"], serde_json::json!([place]));
-    assert!(disk["backing"]["path"].as_str().is_some_and(|file| file.ends_with("/image")));
+    assert!(
+        disk["backing"]["path"]
+            .as_str()
+            .is_some_and(|file| file.ends_with("/image"))
+    );
     // The image lies on a file system of its own, which has a device below it or none.
     assert!(disk["backing"]["mount_point"].is_string());
     let systems = host["file_systems"].as_array().expect("file systems");
-    let ext4 = systems.iter().find(|system| system["mount_points"][0] == place);
+    let ext4 = systems
+        .iter()
+        .find(|system| system["mount_points"][0] == place);
     let ext4 = ext4.unwrap_or_else(|| panic!("no file system at {place} in {host:#}"));
     assert!(ext4["available_bytes"].as_u64() < Some(32 << 20));
     assert_eq!(ext4["geometry"]["stripe_unit_bytes"], 0);
@@ -38,7 +44,11 @@ fn a_mounted_image_is_shown_from_file_to_file_system() {
     let below = assay(&format!("inspect --json {place}")).ok().json();
     assert_eq!(below["targets"][0]["devices"], serde_json::json!([name]));
     let text = assay(&format!("inspect {place}")).ok().stdout;
-    for part in [&format!("{name}  loop device"), "ext4 at", "content   ext4 file system"] {
+    for part in [
+        &format!("{name}  loop device"),
+        "ext4 at",
+        "content   ext4 file system",
+    ] {
         assert!(text.contains(part), "{part} missing:\n{text}");
     }
 }
@@ -72,6 +82,9 @@ fn an_empty_device_has_no_signature_and_a_missing_one_is_named() {
     let path = disk.device().to_str().expect("UTF-8");
     let host = assay(&format!("inspect --json {path}")).ok().json();
     let shown = device(&host, path.trim_start_matches("/dev/"));
-    assert_eq!((&shown["probed"], &shown["signatures"]), (&true.into(), &serde_json::json!([])));
+    assert_eq!(
+        (&shown["probed"], &shown["signatures"]),
+        (&true.into(), &serde_json::json!([]))
+    );
     assay("inspect /no/such/place").refuses(&["/no/such/place"]);
 }

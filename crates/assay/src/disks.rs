@@ -80,7 +80,9 @@ impl DiskWatch {
         let known = self.host.device(name);
         Disk {
             name: name.clone(),
-            identity: known.and_then(|device| device.identity()).map(str::to_owned),
+            identity: known
+                .and_then(|device| device.identity())
+                .map(str::to_owned),
             counters: DiskCounters {
                 ios: done.ios,
                 merges: done.merges,

@@ -104,16 +104,16 @@ pub fn elsewhere(root: &Root, own: &Mounts) -> Vec<Elsewhere> {
             continue;
         };
         seen.push(its);
-        let text = root.text(format!("proc/{name}/mountinfo")).unwrap_or_default();
+        let text = root
+            .text(format!("proc/{name}/mountinfo"))
+            .unwrap_or_default();
         // A process may end, and its table with it, while we look.
         let mounts = Mounts::parse(&text).unwrap_or_default();
         let command = root.text(format!("proc/{name}/comm")).unwrap_or_default();
         for mount in mounts.0 {
-            let same = |known: &Mount| {
-                known.dev == mount.dev && known.mount_point == mount.mount_point
-            };
-            if own.iter().all(|known| !same(known))
-                && found.iter().all(|known| !same(&known.mount))
+            let same =
+                |known: &Mount| known.dev == mount.dev && known.mount_point == mount.mount_point;
+            if own.iter().all(|known| !same(known)) && found.iter().all(|known| !same(&known.mount))
             {
                 found.push(Elsewhere {
                     mount,

@@ -65,7 +65,11 @@ pub fn probe_path(path: &Path, size_bytes: u64) -> Option<Vec<Signature>> {
 pub fn probe(content: &(impl Content + ?Sized)) -> Vec<Signature> {
     let mut found: Vec<Signature> = Vec::new();
     for kind in KINDS {
-        let Some(at) = kind.places.iter().find_map(|place| kind.find(content, *place)) else {
+        let Some(at) = kind
+            .places
+            .iter()
+            .find_map(|place| kind.find(content, *place))
+        else {
             continue;
         };
         let signature = kind.describe(content, at);
@@ -128,9 +132,12 @@ impl Kind {
             Uuid::None => None,
             Uuid::Raw(at) => bytes(at, 16).and_then(|raw| uuid_text(&raw)),
             Uuid::Text(at, len) => bytes(at, len).and_then(|raw| text(&raw)),
-            Uuid::Lvm(at) => bytes(at, 32).and_then(|raw| text(&raw)).map(|id| lvm_groups(&id)),
-            Uuid::Fat(at) => bytes(at, 4)
-                .map(|b| format!("{:02X}{:02X}-{:02X}{:02X}", b[3], b[2], b[1], b[0])),
+            Uuid::Lvm(at) => bytes(at, 32)
+                .and_then(|raw| text(&raw))
+                .map(|id| lvm_groups(&id)),
+            Uuid::Fat(at) => {
+                bytes(at, 4).map(|b| format!("{:02X}{:02X}-{:02X}{:02X}", b[3], b[2], b[1], b[0]))
+            }
         };
         Signature {
             kind: self.kind,
@@ -189,7 +196,9 @@ const BCACHE: &[u8] = b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba
 const BCACHEFS: &[u8] = b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef";
 
 const KINDS: &[Kind] = &[
-    plain(FileSystem, "xfs", b"XFSB", START).uuid(Uuid::Raw(32)).label(108, 12),
+    plain(FileSystem, "xfs", b"XFSB", START)
+        .uuid(Uuid::Raw(32))
+        .label(108, 12),
     plain(FileSystem, "btrfs", b"_BHRfS_M", &[0x1_0000])
         .magic_at(64)
         .uuid(Uuid::Raw(32))
@@ -205,12 +214,19 @@ const KINDS: &[Kind] = &[
         .magic_at(52)
         .uuid(Uuid::Raw(84))
         .label(100, 16),
-    plain(FileSystem, "jfs", b"JFS1", &[0x8000]).uuid(Uuid::Raw(136)).label(152, 16),
+    plain(FileSystem, "jfs", b"JFS1", &[0x8000])
+        .uuid(Uuid::Raw(136))
+        .label(152, 16),
     plain(FileSystem, "nilfs2", &0x3434_u16.to_le_bytes(), &[1024])
         .magic_at(6)
         .uuid(Uuid::Raw(152))
         .label(168, 80),
-    plain(FileSystem, "gfs2", &0x0116_1970_u32.to_be_bytes(), &[0x1_0000]),
+    plain(
+        FileSystem,
+        "gfs2",
+        &0x0116_1970_u32.to_be_bytes(),
+        &[0x1_0000],
+    ),
     plain(FileSystem, "ocfs2", b"OCFSV2", &[1024, 2048, 4096, 8192]),
     plain(FileSystem, "vfat", b"FAT32   ", START)
         .magic_at(82)
@@ -224,14 +240,23 @@ const KINDS: &[Kind] = &[
         .magic_at(54)
         .uuid(Uuid::Fat(39))
         .label(43, 11),
-    plain(FileSystem, "exfat", b"EXFAT   ", START).magic_at(3).uuid(Uuid::Fat(100)),
+    plain(FileSystem, "exfat", b"EXFAT   ", START)
+        .magic_at(3)
+        .uuid(Uuid::Fat(100)),
     plain(FileSystem, "ntfs", b"NTFS    ", START).magic_at(3),
     plain(FileSystem, "refs", b"ReFS\0\0\0\0", START).magic_at(3),
-    plain(FileSystem, "iso9660", b"CD001", &[0x8000]).magic_at(1).label(40, 32),
+    plain(FileSystem, "iso9660", b"CD001", &[0x8000])
+        .magic_at(1)
+        .label(40, 32),
     plain(FileSystem, "udf", b"BEA01", &[0x8000, 0x8800, 0x9000]).magic_at(1),
     plain(FileSystem, "apfs", b"NXSB", START).magic_at(32),
     plain(FileSystem, "hfsplus", b"H+", &[1024]),
-    plain(FileSystem, "vmfs", &0xc001_d00d_u32.to_le_bytes(), &[0x10_0000]),
+    plain(
+        FileSystem,
+        "vmfs",
+        &0xc001_d00d_u32.to_le_bytes(),
+        &[0x10_0000],
+    ),
     plain(Swap, "swap", b"SWAPSPACE2", START)
         .magic_at(4086)
         .uuid(Uuid::Raw(1036))
@@ -248,14 +273,22 @@ const KINDS: &[Kind] = &[
         .magic_at(24)
         .uuid(Uuid::Raw(40))
         .label(72, 32),
-    plain(Volume, "stratis", b"!Stra0tis\x86\xff\x02^\x41rh", &[512, 4608]).magic_at(4),
+    plain(
+        Volume,
+        "stratis",
+        b"!Stra0tis\x86\xff\x02^\x41rh",
+        &[512, 4608],
+    )
+    .magic_at(4),
     plain(Volume, "vdo", b"dmvdo001", START),
     plain(Volume, "drbd", &0x8374_026d_u32.to_be_bytes(), &[-4096]).magic_at(60),
     plain(Volume, "drbd", &0x8374_026b_u32.to_be_bytes(), &[-4096]).magic_at(60),
     plain(Encryption, "LUKS", b"LUKS\xba\xbe", START).uuid(Uuid::Text(168, 40)),
     plain(Encryption, "BitLocker", b"-FVE-FS-", START).magic_at(3),
     // Version 1.1 lies at the start, 1.2 behind 4 KiB, 1.0 before the end (see `old_md`).
-    plain(Raid, "md", MD, &[4096, 0]).uuid(Uuid::Raw(16)).label(32, 32),
+    plain(Raid, "md", MD, &[4096, 0])
+        .uuid(Uuid::Raw(16))
+        .label(32, 32),
     plain(Raid, "isw raid", b"Intel Raid ISM Cfg Sig. ", &[-1024]),
     plain(Raid, "ddf raid", &0xde11_de11_u32.to_be_bytes(), &[-512]),
     plain(Store, "ceph bluestore", b"bluestore block device", START),
@@ -269,7 +302,8 @@ fn ext(content: &(impl Content + ?Sized)) -> Option<Signature> {
     if block[56..58] != 0xef53_u16.to_le_bytes() {
         return None;
     }
-    let word = |at: usize| u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
+    let word =
+        |at: usize| u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
     let (compatible, incompatible, read_only) = (word(92), word(96), word(100));
     const JOURNAL: u32 = 1 << 2;
     const JOURNAL_DEVICE: u32 = 1 << 3;
@@ -320,9 +354,9 @@ fn zfs(content: &(impl Content + ?Sized)) -> Option<Signature> {
     const RING: u64 = 128 << 10;
     const MAGIC: u64 = 0x00ba_b10c;
     let ring = content.bytes(RING, 128 << 10)?;
-    let place = ring.chunks_exact(1024).position(|block| {
-        block[..8] == MAGIC.to_le_bytes() || block[..8] == MAGIC.to_be_bytes()
-    })?;
+    let place = ring
+        .chunks_exact(1024)
+        .position(|block| block[..8] == MAGIC.to_le_bytes() || block[..8] == MAGIC.to_be_bytes())?;
     Some(Signature {
         kind: Volume,
         name: "ZFS".to_owned(),
@@ -333,11 +367,12 @@ fn zfs(content: &(impl Content + ?Sized)) -> Option<Signature> {
 
 /// GPT at the second block or in the last one, else an MBR with a partition. A FAT or NTFS boot
 /// sector ends like an MBR and is none.
-fn partition_table(
-    content: &(impl Content + ?Sized),
-    found: &[Signature],
-) -> Option<Signature> {
-    let gpt = |at: u64| content.bytes(at, 8).is_some_and(|bytes| bytes == b"EFI PART");
+fn partition_table(content: &(impl Content + ?Sized), found: &[Signature]) -> Option<Signature> {
+    let gpt = |at: u64| {
+        content
+            .bytes(at, 8)
+            .is_some_and(|bytes| bytes == b"EFI PART")
+    };
     let table = |name: &str, offset_bytes: u64, uuid: Option<String>| Signature {
         kind: SignatureKind::PartitionTable,
         name: name.to_owned(),
@@ -355,7 +390,9 @@ fn partition_table(
     let sector = content.bytes(0, 512)?;
     let boot_sector = ["vfat", "ntfs", "exfat", "refs", "BitLocker"];
     if sector[510..] != [0x55, 0xaa]
-        || found.iter().any(|known| boot_sector.contains(&known.name.as_str()))
+        || found
+            .iter()
+            .any(|known| boot_sector.contains(&known.name.as_str()))
     {
         return None;
     }
@@ -435,7 +472,10 @@ mod tests {
                 };
                 put(&mut image, start + kind.at as usize, kind.magic);
                 assert_eq!(names(&image), [kind.name], "{} at {place}", kind.name);
-                assert_eq!(probe(image.as_slice())[0].offset_bytes, start as u64 + kind.at);
+                assert_eq!(
+                    probe(image.as_slice())[0].offset_bytes,
+                    start as u64 + kind.at
+                );
             }
         }
     }
@@ -447,14 +487,20 @@ mod tests {
         put(&mut image, 32, &[0x11; 16]);
         put(&mut image, 108, b"MY_RAID");
         let found = &probe(image.as_slice())[0];
-        assert_eq!(found.uuid.as_deref(), Some("11111111-1111-1111-1111-111111111111"));
+        assert_eq!(
+            found.uuid.as_deref(),
+            Some("11111111-1111-1111-1111-111111111111")
+        );
         assert_eq!(found.label.as_deref(), Some("MY_RAID"));
         let mut image = vec![0; MIB];
         put(&mut image, 512, b"LABELONE");
         put(&mut image, 512 + 24, b"LVM2 001");
         put(&mut image, 512 + 32, b"abcdefGHIJklmnOPQRstuvWXYZ012345");
         let found = &probe(image.as_slice())[0];
-        assert_eq!(found.uuid.as_deref(), Some("abcdef-GHIJ-klmn-OPQR-stuv-WXYZ-012345"));
+        assert_eq!(
+            found.uuid.as_deref(),
+            Some("abcdef-GHIJ-klmn-OPQR-stuv-WXYZ-012345")
+        );
     }
 
     #[test]
@@ -471,7 +517,10 @@ mod tests {
         assert_eq!(names(&image(4, 2)), ["ext3"]);
         assert_eq!(names(&image(4, 0x42)), ["ext4"]);
         assert_eq!(names(&image(0, 8)), ["ext journal"]);
-        assert_eq!(probe(image(4, 0x42).as_slice())[0].label.as_deref(), Some("data"));
+        assert_eq!(
+            probe(image(4, 0x42).as_slice())[0].label.as_deref(),
+            Some("data")
+        );
     }
 
     #[test]
@@ -511,9 +560,16 @@ mod tests {
         for at in [512, 4096, MIB - 512, MIB - 4096] {
             let mut image = vec![0; MIB];
             put(&mut image, at, b"EFI PART");
-            put(&mut image, at + 56, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+            put(
+                &mut image,
+                at + 56,
+                &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
+            );
             let found = &probe(image.as_slice())[0];
-            assert_eq!((found.name.as_str(), found.offset_bytes), ("gpt", at as u64));
+            assert_eq!(
+                (found.name.as_str(), found.offset_bytes),
+                ("gpt", at as u64)
+            );
             let id = "04030201-0605-0807-090a-0b0c0d0e0f10";
             assert_eq!(found.uuid.as_deref(), Some(id));
         }

@@ -209,7 +209,9 @@ fn of_device(
     let about = about(&picture::device(facts, block));
     if let Some(holds) = holds(block) {
         let path = permit.path.display();
-        permit.remark = Some(format!("{path} ({about}) holds {holds}; the job writes over it"));
+        permit.remark = Some(format!(
+            "{path} ({about}) holds {holds}; the job writes over it"
+        ));
     }
     refuse_in_use(permit, &about, all_uses(facts, block), allowed)
 }
@@ -265,11 +267,7 @@ fn refuse_in_use(
 }
 
 /// A regular file, existing or to be created.
-fn regular(
-    facts: &Facts,
-    permit: WritePermit,
-    allowed: bool,
-) -> Result<WritePermit, GuardError> {
+fn regular(facts: &Facts, permit: WritePermit, allowed: bool) -> Result<WritePermit, GuardError> {
     let parent = match permit.path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -366,7 +364,9 @@ fn uses(facts: &Facts, device: &BlockDevice) -> Vec<String> {
         };
         found.extend(direct_uses(facts, &elsewhere, &member, name));
         let is_node = |file: &Path| is_node_of(file, &member);
-        let loops = loops_over(facts, is_node).into_iter().map(|device| device.name);
+        let loops = loops_over(facts, is_node)
+            .into_iter()
+            .map(|device| device.name);
         for holder in member.holders.iter().cloned().chain(loops) {
             found.push(format!("{name} is part of {holder}"));
             if family.iter().all(|known| known.name != holder) {
@@ -379,7 +379,10 @@ fn uses(facts: &Facts, device: &BlockDevice) -> Vec<String> {
         let disk = device.whole_disk();
         let name = format!("its disk {}", disk.name);
         found.extend(direct_uses(facts, &elsewhere, &disk, &name));
-        let claims = disk.holders.iter().map(|holder| format!("{name} is part of {holder}"));
+        let claims = disk
+            .holders
+            .iter()
+            .map(|holder| format!("{name} is part of {holder}"));
         found.extend(claims);
     }
     found.sort();
@@ -395,11 +398,18 @@ fn direct_uses(
     name: &str,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    for mount in facts.mounts.iter().filter(|mount| is_mount_of(facts, mount, device)) {
+    for mount in facts
+        .mounts
+        .iter()
+        .filter(|mount| is_mount_of(facts, mount, device))
+    {
         let place = mount.mount_point.display();
         found.push(format!("{name} is mounted at {place}"));
     }
-    for other in elsewhere.iter().filter(|other| other.mount.dev == device.dev) {
+    for other in elsewhere
+        .iter()
+        .filter(|other| other.mount.dev == device.dev)
+    {
         let place = other.mount.mount_point.display();
         let (command, pid) = (&other.command, other.pid);
         found.push(format!(
@@ -624,7 +634,10 @@ mod tests {
             ..Device::default()
         };
         assert_eq!(about(&bare), "zram, 4096B");
-        assert_eq!((identity(&device).as_str(), identity(&bare).as_str()), ("S1", "zram0:4096"));
+        assert_eq!(
+            (identity(&device).as_str(), identity(&bare).as_str()),
+            ("S1", "zram0:4096")
+        );
     }
 
     #[test]

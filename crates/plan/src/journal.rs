@@ -89,7 +89,11 @@ impl Drop for Journal {
 /// Where the journals of this user lie: below `$XDG_STATE_HOME`, `~/.local/state`, or, for a
 /// process without a home, `/var/tmp`.
 pub fn directory() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|p| p.is_absolute())
+    };
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
     match state {
         Some(state) => state.join("assay/journal"),
@@ -112,7 +116,11 @@ pub fn items(layouts: &[Layout]) -> Vec<Item> {
     for file in layouts.iter().flat_map(|layout| &layout.files) {
         let path = std::path::absolute(file.path.as_path());
         let path = path.unwrap_or_else(|_| file.path.to_path_buf());
-        let missing: Vec<&Path> = path.ancestors().skip(1).take_while(|dir| !dir.exists()).collect();
+        let missing: Vec<&Path> = path
+            .ancestors()
+            .skip(1)
+            .take_while(|dir| !dir.exists())
+            .collect();
         for directory in missing.into_iter().rev() {
             add(Item::Directory(directory.to_owned()));
         }
@@ -162,7 +170,10 @@ pub fn leftovers(root: &Root, directory: &Path) -> Vec<Leftover> {
     };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
-    files.into_iter().filter_map(|file| leftover(root, file)).collect()
+    files
+        .into_iter()
+        .filter_map(|file| leftover(root, file))
+        .collect()
 }
 
 fn leftover(root: &Root, journal: PathBuf) -> Option<Leftover> {
@@ -192,7 +203,9 @@ fn leftover(root: &Root, journal: PathBuf) -> Option<Leftover> {
 impl Leftover {
     /// Things that are still there as the run left them.
     pub fn present(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(|item| matches!(self.state(item), State::Left(_)))
+        self.items
+            .iter()
+            .filter(|item| matches!(self.state(item), State::Left(_)))
     }
 
     /// Takes everything back and removes the journal, if nothing is in the way.
@@ -214,10 +227,14 @@ impl Leftover {
                     let undone = Undone::Removed(path.clone(), Some(size));
                     (path, fs::remove_file(path), undone)
                 }
-                Item::Directory(path) => {
-                    (path, fs::remove_dir(path), Undone::Removed(path.clone(), None))
-                }
-                Item::Extended { path, from_bytes, .. } => {
+                Item::Directory(path) => (
+                    path,
+                    fs::remove_dir(path),
+                    Undone::Removed(path.clone(), None),
+                ),
+                Item::Extended {
+                    path, from_bytes, ..
+                } => {
                     let open = fs::OpenOptions::new().write(true).open(path);
                     let cut = open.and_then(|file| file.set_len(*from_bytes));
                     (path, cut, Undone::Cut(path.clone(), *from_bytes))
@@ -254,7 +271,12 @@ impl Leftover {
         let ours = match item {
             Item::File(_) => meta.is_file() && born_since(&meta),
             Item::Directory(_) => meta.is_dir() && born_since(&meta),
-            Item::Extended { from_bytes, to_bytes, inode, .. } => {
+            Item::Extended {
+                from_bytes,
+                to_bytes,
+                inode,
+                ..
+            } => {
                 if meta.is_file() && meta.len() == *from_bytes {
                     return State::Gone;
                 }
@@ -300,7 +322,9 @@ impl Process {
 }
 
 fn epoch_ms(time: SystemTime) -> u128 {
-    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
+    time.duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_millis()
 }
 
 fn line(item: &Item) -> String {
@@ -312,7 +336,10 @@ fn line(item: &Item) -> String {
             from_bytes,
             to_bytes,
             inode,
-        } => format!("extended {from_bytes} {to_bytes} {inode} {}\n", escape(path)),
+        } => format!(
+            "extended {from_bytes} {to_bytes} {inode} {}\n",
+            escape(path)
+        ),
     }
 }
 
@@ -376,7 +403,11 @@ mod tests {
         std::mem::forget(journal);
         let pid = std::process::id().to_string();
         let started = text.split_whitespace().nth(2).unwrap().to_owned();
-        fs::write(&file, text.replacen(&format!("{pid} {started}"), &format!("{pid} 1"), 1)).unwrap();
+        fs::write(
+            &file,
+            text.replacen(&format!("{pid} {started}"), &format!("{pid} 1"), 1),
+        )
+        .unwrap();
         file
     }
 
@@ -387,7 +418,11 @@ mod tests {
         let journal = Journal::write(dir.path(), std::slice::from_ref(&item)).unwrap();
         assert_eq!(leftovers(&Root::default(), dir.path()), []);
         drop(journal);
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "the journal goes with the run");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            0,
+            "the journal goes with the run"
+        );
         assert!(Journal::write(dir.path(), &[]).unwrap().is_none());
     }
 
@@ -395,7 +430,10 @@ mod tests {
     fn what_a_killed_run_made_is_taken_back() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("state");
-        let (made, new) = (dir.path().join("made dir"), dir.path().join("made dir/new\n%file"));
+        let (made, new) = (
+            dir.path().join("made dir"),
+            dir.path().join("made dir/new\n%file"),
+        );
         let (grown, missing) = (dir.path().join("grown"), dir.path().join("never made"));
         fs::write(&grown, "old").unwrap();
         let inode = fs::metadata(&grown).unwrap().ino();
@@ -403,7 +441,12 @@ mod tests {
             Item::Directory(made.clone()),
             Item::File(new.clone()),
             Item::File(missing),
-            Item::Extended { path: grown.clone(), from_bytes: 3, to_bytes: 10, inode },
+            Item::Extended {
+                path: grown.clone(),
+                from_bytes: 3,
+                to_bytes: 10,
+                inode,
+            },
         ];
         let journal = orphaned(&state, &items);
         fs::create_dir(&made).unwrap();
@@ -428,14 +471,27 @@ mod tests {
     fn what_is_not_the_runs_own_stays() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("state");
-        let (shrunk, shared, dirs) =
-            (dir.path().join("shrunk"), dir.path().join("shared"), dir.path().join("dir"));
+        let (shrunk, shared, dirs) = (
+            dir.path().join("shrunk"),
+            dir.path().join("shared"),
+            dir.path().join("dir"),
+        );
         fs::write(&shrunk, "0123456789").unwrap();
         let inode = fs::metadata(&shrunk).unwrap().ino();
         let items = [
             Item::Directory(dirs.clone()),
-            Item::Extended { path: shrunk.clone(), from_bytes: 20, to_bytes: 30, inode },
-            Item::Extended { path: shared.clone(), from_bytes: 1, to_bytes: 30, inode: inode + 1 },
+            Item::Extended {
+                path: shrunk.clone(),
+                from_bytes: 20,
+                to_bytes: 30,
+                inode,
+            },
+            Item::Extended {
+                path: shared.clone(),
+                from_bytes: 1,
+                to_bytes: 30,
+                inode: inode + 1,
+            },
             Item::File(dirs.clone()),
         ];
         orphaned(&state, &items);
@@ -443,7 +499,10 @@ mod tests {
         fs::create_dir(&dirs).unwrap();
         fs::write(dirs.join("theirs"), "").unwrap();
         let done = leftovers(&Root::default(), &state)[0].undo();
-        assert!(done.iter().all(|one| matches!(one, Undone::Kept(..))), "{done:?}");
+        assert!(
+            done.iter().all(|one| matches!(one, Undone::Kept(..))),
+            "{done:?}"
+        );
         assert_eq!(done.len(), 4);
         assert!(dirs.join("theirs").exists() && shared.exists());
         assert_eq!(fs::read(&shrunk).unwrap().len(), 10);

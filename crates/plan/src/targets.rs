@@ -40,7 +40,10 @@ pub(crate) struct Book<'f> {
 impl Book<'_> {
     /// Remarks on the content of devices that will be written, in no particular order.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
-        let permits = self.known.values().filter_map(|known| known.permit.as_ref());
+        let permits = self
+            .known
+            .values()
+            .filter_map(|known| known.permit.as_ref());
         permits.filter_map(|permit| permit.remark().map(str::to_owned))
     }
 }

@@ -125,11 +125,20 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     println!("{}", place.headline());
     let mut measured = Vec::new();
     let mut size_bytes = own.budget_bytes;
-    let phases = PHASES.iter().filter(|phase| own.writable || phase.ddir != Ddir::Write);
+    let phases = PHASES
+        .iter()
+        .filter(|phase| own.writable || phase.ddir != Ddir::Write);
     for phase in phases {
         let run = run_phase(phase, &own, size_bytes, &signals)?;
         if signals.cancelled() {
-            println!("\nended by a signal{}", if own.own { "; the test file is removed" } else { "" });
+            println!(
+                "\nended by a signal{}",
+                if own.own {
+                    "; the test file is removed"
+                } else {
+                    ""
+                }
+            );
             return Ok(ExitCode::from(EXIT_SIGNAL));
         }
         let job = run.jobs.into_iter().next().context("a phase has one job")?;

@@ -120,10 +120,11 @@ impl Udev {
     }
 
     fn value(&self, key: &str) -> Option<String> {
-        let line = self
-            .0
-            .lines()
-            .find_map(|line| line.strip_prefix("E:")?.strip_prefix(key)?.strip_prefix('='))?;
+        let line = self.0.lines().find_map(|line| {
+            line.strip_prefix("E:")?
+                .strip_prefix(key)?
+                .strip_prefix('=')
+        })?;
         Some(line.trim().to_owned()).filter(|value| !value.is_empty())
     }
 }
@@ -158,7 +159,9 @@ fn uuid(sys: &Path, udev: &Udev) -> Option<String> {
         .or_else(|| udev.value("ID_PART_ENTRY_UUID"))
         .or_else(|| {
             let event = word(sys, "uevent")?;
-            let id = event.lines().find_map(|line| line.strip_prefix("PARTUUID="))?;
+            let id = event
+                .lines()
+                .find_map(|line| line.strip_prefix("PARTUUID="))?;
             Some(id.to_owned())
         })
 }
@@ -201,7 +204,11 @@ fn nvme_controller(disk: &Path) -> Option<PathBuf> {
     if !disk.file_name()?.to_str()?.starts_with("nvme") {
         return None;
     }
-    let above = disk.join("device").canonicalize().ok().or_else(|| Some(disk.parent()?.to_owned()))?;
+    let above = disk
+        .join("device")
+        .canonicalize()
+        .ok()
+        .or_else(|| Some(disk.parent()?.to_owned()))?;
     if above.join("transport").exists() {
         return Some(above);
     }
@@ -224,11 +231,17 @@ fn pci_dir(disk: &Path) -> Option<PathBuf> {
         let parts: Vec<&str> = name.split([':', '.']).collect();
         parts.len() == 4
             && name.len() >= 12
-            && parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_hexdigit()))
+            && parts
+                .iter()
+                .all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_hexdigit()))
     };
     start
         .ancestors()
-        .find(|dir| dir.file_name().and_then(|n| n.to_str()).is_some_and(is_address))
+        .find(|dir| {
+            dir.file_name()
+                .and_then(|n| n.to_str())
+                .is_some_and(is_address)
+        })
         .map(Path::to_owned)
 }
 

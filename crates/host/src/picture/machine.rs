@@ -67,7 +67,12 @@ struct Dmi<'a>(&'a Root);
 impl Dmi<'_> {
     fn word(&self, name: &str) -> Option<String> {
         // Makers fill what they do not set with words such as these.
-        let empty = ["To be filled by O.E.M.", "Default string", "Not Specified", "None"];
+        let empty = [
+            "To be filled by O.E.M.",
+            "Default string",
+            "Not Specified",
+            "None",
+        ];
         word(&self.0.path(DMI), name).filter(|text| !empty.contains(&text.as_str()))
     }
 
@@ -102,7 +107,9 @@ impl Dmi<'_> {
             ..Cloud::default()
         };
         if vendor("amazon ec2") {
-            let id = self.word("board_asset_tag").filter(|tag| tag.starts_with("i-"));
+            let id = self
+                .word("board_asset_tag")
+                .filter(|tag| tag.starts_with("i-"));
             return Some(Cloud {
                 instance_type: self.word("product_name"),
                 instance_id: id,
@@ -125,17 +132,25 @@ impl Dmi<'_> {
         if self.has("product_name", "openstack") {
             return Some(cloud("openstack"));
         }
-        [("alibaba", "alibaba"), ("digitalocean", "digitalocean"), ("hetzner", "hetzner")]
-            .into_iter()
-            .find(|(part, _)| vendor(part))
-            .map(|(_, name)| cloud(name))
+        [
+            ("alibaba", "alibaba"),
+            ("digitalocean", "digitalocean"),
+            ("hetzner", "hetzner"),
+        ]
+        .into_iter()
+        .find(|(part, _)| vendor(part))
+        .map(|(_, name)| cloud(name))
     }
 }
 
 /// The hypervisor's name, or `virtual machine` for one that does not tell it.
 fn virtualisation(processor: &Processor) -> Option<String> {
     let name = processor.hypervisor.as_deref()?;
-    let known = if name == "unknown" { "virtual machine" } else { name };
+    let known = if name == "unknown" {
+        "virtual machine"
+    } else {
+        name
+    };
     Some(known.to_owned())
 }
 
@@ -151,7 +166,9 @@ fn container(root: &Root) -> Option<String> {
     if let Some(kind) = kinds.iter().find(|kind| groups.contains(**kind)) {
         return Some((*kind).to_owned());
     }
-    root.path(".dockerenv").exists().then(|| "docker".to_owned())
+    root.path(".dockerenv")
+        .exists()
+        .then(|| "docker".to_owned())
 }
 
 fn processors(root: &Root, processor: Processor, threads: usize) -> Cpu {
@@ -257,7 +274,10 @@ fn limits(root: &Root) -> Option<Limits> {
             continue;
         };
         let mounts = match controllers {
-            "" => vec!["sys/fs/cgroup".to_owned(), "sys/fs/cgroup/unified".to_owned()],
+            "" => vec![
+                "sys/fs/cgroup".to_owned(),
+                "sys/fs/cgroup/unified".to_owned(),
+            ],
             list if list.starts_with("name=") => continue,
             list => list
                 .split(',')
@@ -314,7 +334,10 @@ fn limit_device(limits: &mut Limits, number: &str, key: &str, value: &str) {
     let Ok(value) = value.parse::<u64>() else {
         return;
     };
-    let at = limits.devices.iter().position(|known| known.number == number);
+    let at = limits
+        .devices
+        .iter()
+        .position(|known| known.number == number);
     let at = at.unwrap_or_else(|| {
         limits.devices.push(DeviceLimit {
             number: number.to_owned(),

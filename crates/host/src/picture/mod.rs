@@ -63,7 +63,10 @@ pub fn take(facts: &Facts, scope: Scope<'_>, depth: Depth) -> Host {
                 device.mounts.push(mount.mount_point.display().to_string());
             }
         }
-        for other in elsewhere.iter().filter(|other| other.mount.dev == block.dev) {
+        for other in elsewhere
+            .iter()
+            .filter(|other| other.mount.dev == block.dev)
+        {
             device.mounts.push(format!(
                 "{} (seen by {}, process {})",
                 other.mount.mount_point.display(),
@@ -73,7 +76,10 @@ pub fn take(facts: &Facts, scope: Scope<'_>, depth: Depth) -> Host {
         }
         device.mounts.dedup();
         device.swap = facts.swaps.iter().any(|swap| {
-            let name = swap.path.canonicalize().unwrap_or_else(|_| swap.path.clone());
+            let name = swap
+                .path
+                .canonicalize()
+                .unwrap_or_else(|_| swap.path.clone());
             !swap.is_file && name == Path::new("/dev").join(&block.name)
         });
         look_closer(facts, block, &mut device, depth);
@@ -140,7 +146,9 @@ fn target(facts: &Facts, path: &Path) -> (Target, Vec<BlockDevice>) {
     }
     // A file that the run will create lies where its nearest directory does.
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let above = absolute.ancestors().find(|at| !root.is_live() || at.exists());
+    let above = absolute
+        .ancestors()
+        .find(|at| !root.is_live() || at.exists());
     let above = above.unwrap_or(Path::new("/"));
     let real = above.canonicalize().ok().filter(|_| root.is_live());
     let Some(mount) = facts.mounts.of_path(real.as_deref().unwrap_or(above)) else {
@@ -171,9 +179,14 @@ fn mounts_with_devices<'a>(
 ) -> Vec<(&'a Mount, Vec<BlockDevice>)> {
     let wanted = |mount: &Mount| {
         let place = mount.mount_point.display().to_string();
-        targets.iter().any(|target| target.mount_point.as_ref() == Some(&place))
+        targets
+            .iter()
+            .any(|target| target.mount_point.as_ref() == Some(&place))
     };
-    let with_devices = facts.mounts.iter().map(|mount| (mount, devices_of(facts, mount)));
+    let with_devices = facts
+        .mounts
+        .iter()
+        .map(|mount| (mount, devices_of(facts, mount)));
     with_devices
         .filter(|(mount, devices)| !devices.is_empty() || wanted(mount))
         .collect()
@@ -257,7 +270,11 @@ impl Found<'_> {
         for device in all {
             // Loop devices without a file and RAM disks that nobody uses are only noise.
             let unused_ram = device.name.starts_with("ram")
-                && !self.facts.mounts.iter().any(|mount| mount.dev == device.dev);
+                && !self
+                    .facts
+                    .mounts
+                    .iter()
+                    .any(|mount| mount.dev == device.dev);
             if device.size_bytes > 0 && !unused_ram {
                 self.add(&device);
             }
@@ -291,7 +308,12 @@ impl Found<'_> {
         if device.disk.is_some() {
             below.push(device.whole_disk());
         }
-        below.extend(device.slaves.iter().filter_map(|name| BlockDevice::by_name(root, name)));
+        below.extend(
+            device
+                .slaves
+                .iter()
+                .filter_map(|name| BlockDevice::by_name(root, name)),
+        );
         if let Some(file) = &device.backing_file {
             below.extend(target(self.facts, file).1);
         }

@@ -178,7 +178,10 @@ mod tests {
         answer[160..176].copy_from_slice(&u128::MAX.to_le_bytes());
         answer[224..228].copy_from_slice(&9u32.to_le_bytes());
         let smart = smart(&answer).unwrap();
-        assert_eq!((smart.celsius, smart.spare_percent, smart.used_percent), (41, 100, 7));
+        assert_eq!(
+            (smart.celsius, smart.spare_percent, smart.used_percent),
+            (41, 100, 7)
+        );
         assert_eq!(smart.written_bytes, 1_536_000);
         assert_eq!(smart.media_errors, u64::MAX);
         assert_eq!(smart.throttle_seconds, [9, 0]);

@@ -37,7 +37,10 @@ fn server() -> (tempfile::TempDir, Facts) {
 }
 
 fn names(host: &Host) -> Vec<&str> {
-    host.devices.iter().map(|device| device.name.as_str()).collect()
+    host.devices
+        .iter()
+        .map(|device| device.name.as_str())
+        .collect()
 }
 
 #[test]
@@ -50,28 +53,45 @@ fn an_instance_is_named_by_its_firmware() {
     assert_eq!(cloud.instance_id.as_deref(), Some("i-0123456789abcdef0"));
     assert_eq!(host.virtualisation.as_deref(), Some("Amazon EC2"));
     assert_eq!(host.container, None);
-    assert_eq!(host.system.as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+    assert_eq!(
+        host.system.as_deref(),
+        Some("Debian GNU/Linux 12 (bookworm)")
+    );
     let cpu = &host.cpu;
     assert_eq!((cpu.sockets, cpu.cores, cpu.threads), (Some(1), Some(1), 2));
     assert_eq!(cpu.governors, ["performance", "powersave"]);
     assert_eq!((cpu.caches.len(), cpu.caches[0].bytes), (1, 32 << 10));
     let deep = &cpu.idle_states[1];
-    assert_eq!((deep.name.as_str(), deep.exit_latency_us, deep.disabled), ("C6", 133, true));
+    assert_eq!(
+        (deep.name.as_str(), deep.exit_latency_us, deep.disabled),
+        ("C6", 133, true)
+    );
 }
 
 #[test]
 fn limits_are_the_strictest_on_the_way_up() {
     let (_dir, facts) = ec2();
-    let limits = take(&facts, Scope::Everything, Depth::Listed).limits.unwrap();
-    assert_eq!((limits.cpus, limits.memory_bytes), (Some(1.5), Some(8 << 30)));
+    let limits = take(&facts, Scope::Everything, Depth::Listed)
+        .limits
+        .unwrap();
+    assert_eq!(
+        (limits.cpus, limits.memory_bytes),
+        (Some(1.5), Some(8 << 30))
+    );
     let root_volume = &limits.devices[0];
     assert_eq!(root_volume.number, "259:0");
     assert_eq!(root_volume.write_bytes_per_s, Some(100 << 20));
-    assert_eq!((root_volume.read_iops, root_volume.write_iops), (Some(500), None));
+    assert_eq!(
+        (root_volume.read_iops, root_volume.write_iops),
+        (Some(500), None)
+    );
     let (_dir, facts) = server();
     let host = take(&facts, Scope::Everything, Depth::Listed);
     let limits = host.limits.unwrap();
-    assert_eq!((limits.cpus, limits.memory_bytes), (Some(0.5), Some(512 << 20)));
+    assert_eq!(
+        (limits.cpus, limits.memory_bytes),
+        (Some(0.5), Some(512 << 20))
+    );
     assert_eq!(limits.devices[0].read_iops, Some(1000));
     assert_eq!(host.container.as_deref(), Some("docker"));
     assert_eq!((host.machine.vendor, host.virtualisation), (None, None));
@@ -81,12 +101,21 @@ fn limits_are_the_strictest_on_the_way_up() {
 fn a_stripe_knows_its_drives_and_its_file_system_the_stripe() {
     let (_dir, facts) = ec2();
     let host = take(&facts, Scope::Everything, Depth::Content);
-    assert_eq!(names(&host), ["nvme1n1", "nvme2n1", "md0", "nvme0n1", "nvme0n1p1"]);
+    assert_eq!(
+        names(&host),
+        ["nvme1n1", "nvme2n1", "md0", "nvme0n1", "nvme0n1p1"]
+    );
     let md = host.device("md0").unwrap();
-    assert_eq!((md.kind, md.identity()), (DeviceKind::Md, Some("11112222-3333")));
+    assert_eq!(
+        (md.kind, md.identity()),
+        (DeviceKind::Md, Some("11112222-3333"))
+    );
     assert_eq!(md.mounts, ["/mnt/raid"]);
     let raid = md.raid.as_ref().unwrap();
-    assert_eq!((raid.level.as_str(), raid.chunk_bytes, raid.disks), ("raid0", Some(65536), Some(2)));
+    assert_eq!(
+        (raid.level.as_str(), raid.chunk_bytes, raid.disks),
+        ("raid0", Some(65536), Some(2))
+    );
     let members: Vec<&str> = raid.members.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(members, ["nvme1n1", "nvme2n1"]);
     let xfs = host.file_system("/mnt/raid").unwrap();
@@ -102,7 +131,10 @@ fn drives_are_known_by_serial_number_and_link() {
     let host = take(&facts, Scope::Everything, Depth::Content);
     let drive = host.device("nvme1n1").unwrap();
     assert_eq!(drive.identity(), Some("AWS1111"));
-    assert_eq!(drive.by_id, ["nvme-Amazon_EC2_NVMe_Instance_Storage_AWS1111"]);
+    assert_eq!(
+        drive.by_id,
+        ["nvme-Amazon_EC2_NVMe_Instance_Storage_AWS1111"]
+    );
     assert_eq!(drive.transport.as_deref(), Some("nvme/pcie"));
     assert_eq!(drive.queue.scheduler.as_deref(), Some("none"));
     assert_eq!(drive.queue.schedulers, ["none", "mq-deadline"]);
@@ -111,7 +143,14 @@ fn drives_are_known_by_serial_number_and_link() {
     assert_eq!(drive.queue.rotational, Some(false));
     assert_eq!(drive.numa_node, Some(0));
     assert!(!drive.pci.as_ref().unwrap().is_slowed());
-    assert!(host.device("nvme2n1").unwrap().pci.as_ref().unwrap().is_slowed());
+    assert!(
+        host.device("nvme2n1")
+            .unwrap()
+            .pci
+            .as_ref()
+            .unwrap()
+            .is_slowed()
+    );
     let volume = host.device("nvme0n1").unwrap();
     assert_eq!(volume.identity(), Some("vol0123456789abcdef0"));
     assert_eq!(volume.numa_node, None);
@@ -122,7 +161,10 @@ fn drives_are_known_by_serial_number_and_link() {
     assert_eq!(volume.pci, Some(unlinked), "an emulated link has no width");
     let part = host.device("nvme0n1p1").unwrap();
     assert_eq!(part.kind, DeviceKind::Partition);
-    assert_eq!((part.disk.as_deref(), part.uuid.as_deref()), (Some("nvme0n1"), Some("aaaa-01")));
+    assert_eq!(
+        (part.disk.as_deref(), part.uuid.as_deref()),
+        (Some("nvme0n1"), Some("aaaa-01"))
+    );
     assert_eq!(part.mounts, ["/"]);
     assert!(!part.probed);
 }
@@ -139,7 +181,10 @@ fn a_path_shows_what_lies_below_it_and_a_device_also_what_is_above() {
     let host = show("/dev/nvme2n1");
     assert_eq!(names(&host), ["nvme2n1", "nvme1n1", "md0"]);
     let host = show("/run/file");
-    assert_eq!((names(&host), host.file_systems[0].fs_type.as_str()), (vec![], "tmpfs"));
+    assert_eq!(
+        (names(&host), host.file_systems[0].fs_type.as_str()),
+        (vec![], "tmpfs")
+    );
 }
 
 #[test]
@@ -160,15 +205,24 @@ fn mappings_arrays_of_btrfs_loops_and_memory() {
     assert_eq!(compressed.mode.as_deref(), Some("zstd"));
     let disk = host.device("sdc").unwrap();
     assert_eq!(disk.identity(), Some("S3RIAL"));
-    assert_eq!((disk.wwid.as_deref(), disk.model.as_deref()), (Some("0x5000"), Some("From_udev")));
+    assert_eq!(
+        (disk.wwid.as_deref(), disk.model.as_deref()),
+        (Some("0x5000"), Some("From_udev"))
+    );
     let ssd = host.device("sda").unwrap();
     assert_eq!(ssd.transport.as_deref(), Some("sata"));
-    assert_eq!((ssd.firmware.as_deref(), ssd.model.as_deref()), (Some("1B6Q"), Some("ATA Example SSD")));
+    assert_eq!(
+        (ssd.firmware.as_deref(), ssd.model.as_deref()),
+        (Some("1B6Q"), Some("ATA Example SSD"))
+    );
     assert_eq!(ssd.identity(), Some("naa.5002538d00000001"));
     let zones = host.device("sdb").unwrap().queue.zones.clone().unwrap();
     assert_eq!((zones.count, zones.bytes), (Some(4), Some(256 << 20)));
     let image = host.device("loop0").unwrap().backing.clone().unwrap();
-    assert_eq!((image.offset_bytes, image.devices), (512, vec!["sda".to_owned()]));
+    assert_eq!(
+        (image.offset_bytes, image.devices),
+        (512, vec!["sda".to_owned()])
+    );
     let pool = host.file_system("/pool2").unwrap();
     assert_eq!(pool.mount_points, ["/pool", "/pool2"]);
     assert_eq!(pool.geometry.as_ref().unwrap().data_profiles, ["raid0"]);

@@ -12,7 +12,10 @@ pub(super) fn headline(device: &Device) -> String {
     let raid = device.raid.as_ref().map(|raid| raid.level.clone());
     let mode = layer.and_then(|layer| layer.mode.clone());
     let state = layer.and_then(|layer| layer.state.clone());
-    let firmware = device.firmware.as_ref().map(|text| format!("firmware {text}"));
+    let firmware = device
+        .firmware
+        .as_ref()
+        .map(|text| format!("firmware {text}"));
     let kind = join([Some(device.kind.word().to_owned()), raid], " ");
     let flag = |on: bool, word: &str| on.then(|| word.to_owned());
     let what = join(
@@ -90,7 +93,10 @@ pub(super) fn lines(device: &Device) -> Vec<String> {
         line("array", array(raid));
     }
     line("content", content(device));
-    let elsewhere = device.mounts.iter().filter(|place| place.contains("(seen by "));
+    let elsewhere = device
+        .mounts
+        .iter()
+        .filter(|place| place.contains("(seen by "));
     for place in elsewhere {
         line("mounted", place.clone());
     }
@@ -113,7 +119,9 @@ fn identity(device: &Device) -> String {
 }
 
 fn blocks(device: &Device) -> String {
-    let optimal = device.optimal_io_bytes.map(|n| format!("optimal {}", bytes(n)));
+    let optimal = device
+        .optimal_io_bytes
+        .map(|n| format!("optimal {}", bytes(n)));
     let minimum = device
         .minimum_io_bytes
         .filter(|n| *n != device.physical_block_bytes)
@@ -161,7 +169,9 @@ fn queue(queue: &Queue) -> String {
             queue.requests.map(|n| count(n, "request", "requests")),
             hardware,
             largest,
-            queue.read_ahead_bytes.map(|n| format!("read-ahead {}", bytes(n))),
+            queue
+                .read_ahead_bytes
+                .map(|n| format!("read-ahead {}", bytes(n))),
             merges,
         ],
         ", ",
@@ -184,11 +194,16 @@ fn medium(queue: &Queue) -> String {
     join(
         [
             flag(queue.rotational, "rotational", "not rotational"),
-            queue.write_cache.as_ref().map(|cache| format!("cache {cache}")),
+            queue
+                .write_cache
+                .as_ref()
+                .map(|cache| format!("cache {cache}")),
             flag(queue.fua, "FUA", "no FUA"),
             discard.or_else(|| Some("no discard".to_owned())),
             zones,
-            queue.atomic_write_bytes.map(|n| format!("atomic writes up to {}", bytes(n))),
+            queue
+                .atomic_write_bytes
+                .map(|n| format!("atomic writes up to {}", bytes(n))),
         ],
         ", ",
     )
@@ -213,11 +228,17 @@ fn bus(pci: &Pci, node: Option<u32>) -> String {
 fn controller(nvme: &Nvme) -> String {
     join(
         [
-            nvme.version.as_ref().map(|version| format!("NVMe {version}")),
+            nvme.version
+                .as_ref()
+                .map(|version| format!("NVMe {version}")),
             Some(format!("vendor {:04x}", nvme.vendor)),
-            nvme.max_transfer_bytes.map(|n| format!("at most {} a command", bytes(n))),
-            nvme.volatile_write_cache.then(|| "volatile write cache".to_owned()),
-            nvme.mapped_name.as_ref().map(|name| format!("mapped as {name}")),
+            nvme.max_transfer_bytes
+                .map(|n| format!("at most {} a command", bytes(n))),
+            nvme.volatile_write_cache
+                .then(|| "volatile write cache".to_owned()),
+            nvme.mapped_name
+                .as_ref()
+                .map(|name| format!("mapped as {name}")),
         ],
         ", ",
     )
@@ -274,7 +295,9 @@ fn array(raid: &Raid) -> String {
             missing,
             raid.chunk_bytes.map(|n| format!("chunk {}", bytes(n))),
             raid.disks.map(|n| count(n.into(), "disk", "disks")),
-            raid.metadata.as_ref().map(|version| format!("metadata {version}")),
+            raid.metadata
+                .as_ref()
+                .map(|version| format!("metadata {version}")),
             action,
             Some(names.join(" ")),
         ],
@@ -287,7 +310,10 @@ fn content(device: &Device) -> String {
     if device.probed && device.signatures.is_empty() {
         return "no known signature".to_owned();
     }
-    join(device.signatures.iter().map(|found| Some(signature(found))), "; ")
+    join(
+        device.signatures.iter().map(|found| Some(signature(found))),
+        "; ",
+    )
 }
 
 fn signature(found: &Signature) -> String {

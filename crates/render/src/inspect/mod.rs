@@ -18,11 +18,19 @@ pub fn inspect(host: &Host) -> String {
         text += "\n";
         text += &targets;
     }
-    for root in host.devices.iter().filter(|device| tree.parents(device).is_empty()) {
+    for root in host
+        .devices
+        .iter()
+        .filter(|device| tree.parents(device).is_empty())
+    {
         text += "\n";
         tree.device(root, "", "", &mut text);
     }
-    for system in host.file_systems.iter().filter(|system| system.devices.is_empty()) {
+    for system in host
+        .file_systems
+        .iter()
+        .filter(|system| system.devices.is_empty())
+    {
         text += "\n";
         tree.file_system(system, "", "", &mut text);
     }
@@ -66,13 +74,29 @@ fn machine(host: &Host) -> String {
     );
     line("host", &system, &mut text);
     let cloud = host.cloud.as_ref().map(|cloud| {
-        let id = cloud.instance_id.as_ref().map(|id| format!("instance {id}"));
-        join([Some(cloud.provider.clone()), cloud.instance_type.clone(), id], " ")
+        let id = cloud
+            .instance_id
+            .as_ref()
+            .map(|id| format!("instance {id}"));
+        join(
+            [
+                Some(cloud.provider.clone()),
+                cloud.instance_type.clone(),
+                id,
+            ],
+            " ",
+        )
     });
-    let named = join([host.machine.vendor.clone(), host.machine.product.clone()], " ");
+    let named = join(
+        [host.machine.vendor.clone(), host.machine.product.clone()],
+        " ",
+    );
     let machine = join([Some(named), cloud, host.machine.firmware.clone()], ", ");
     line("machine", &machine, &mut text);
-    let container = host.container.as_ref().map(|kind| format!("in a container ({kind})"));
+    let container = host
+        .container
+        .as_ref()
+        .map(|kind| format!("in a container ({kind})"));
     let virtualised = join([host.virtualisation.clone(), container], ", ");
     line("virtual", &virtualised, &mut text);
     processors(host, &mut text);
@@ -102,10 +126,14 @@ fn processors(host: &Host, text: &mut String) {
         Some(format!("L{}{kind} {}", cache.level, bytes(cache.bytes)))
     });
     line("caches", &join(caches, ", "), text);
-    let governors = (!cpu.governors.is_empty())
-        .then(|| format!("governor {}", cpu.governors.join(" and ")));
-    let boost = cpu.boost.map(|on| format!("boost {}", if on { "on" } else { "off" }));
-    let max = cpu.max_khz.map(|khz| format!("up to {:.2} GHz", khz as f64 / 1e6));
+    let governors =
+        (!cpu.governors.is_empty()).then(|| format!("governor {}", cpu.governors.join(" and ")));
+    let boost = cpu
+        .boost
+        .map(|on| format!("boost {}", if on { "on" } else { "off" }));
+    let max = cpu
+        .max_khz
+        .map(|khz| format!("up to {:.2} GHz", khz as f64 / 1e6));
     let frequency = join([max, governors, cpu.frequency_driver.clone(), boost], ", ");
     line("frequency", &frequency, text);
     let states = cpu.idle_states.iter().map(|state| {
@@ -125,12 +153,20 @@ fn memory(host: &Host, text: &mut String) {
     let swap = (!memory.swap.is_empty()).then(|| format!("swap {}", memory.swap.join(", ")));
     let nodes = count(host.nodes.len() as u64, "NUMA node", "NUMA nodes");
     let total = Some(bytes(memory.total_bytes));
-    line("memory", &join([total, Some(nodes), huge, swap], ", "), text);
+    line(
+        "memory",
+        &join([total, Some(nodes), huge, swap], ", "),
+        text,
+    );
     if host.nodes.len() > 1 {
         for node in &host.nodes {
             let label = format!("  node {}", node.id);
             let cpus = count(node.cpus.len() as u64, "CPU", "CPUs");
-            line(&label, &format!("{cpus}, {}", bytes(node.memory_bytes)), text);
+            line(
+                &label,
+                &format!("{cpus}, {}", bytes(node.memory_bytes)),
+                text,
+            );
         }
     }
 }
@@ -138,11 +174,11 @@ fn memory(host: &Host, text: &mut String) {
 fn limited(limits: &Limits) -> String {
     let cpus = limits.cpus.map(|cpus| format!("{cpus:.2} CPUs"));
     let set = limits.cpu_set.as_ref().map(|set| format!("CPUs {set}"));
-    let memory = limits.memory_bytes.map(|n| format!("{} of memory", bytes(n)));
+    let memory = limits
+        .memory_bytes
+        .map(|n| format!("{} of memory", bytes(n)));
     let devices = limits.devices.iter().map(|device| {
-        let rate = |word: &str, limit: Option<u64>| {
-            limit.map(|n| format!("{word} {}/s", bytes(n)))
-        };
+        let rate = |word: &str, limit: Option<u64>| limit.map(|n| format!("{word} {}/s", bytes(n)));
         let iops = |word: &str, limit: Option<u64>| limit.map(|n| format!("{word} {n} IOPS"));
         let all = [
             rate("read", device.read_bytes_per_s),
@@ -153,7 +189,13 @@ fn limited(limits: &Limits) -> String {
         Some(format!("device {}: {}", device.number, join(all, " ")))
     });
     let group = Some(format!("control group {}", limits.group));
-    join([cpus, set, memory].into_iter().chain(devices).chain([group]), ", ")
+    join(
+        [cpus, set, memory]
+            .into_iter()
+            .chain(devices)
+            .chain([group]),
+        ", ",
+    )
 }
 
 /// Who stands on whom.
@@ -166,7 +208,10 @@ impl Tree<'_> {
         let mut text = String::new();
         for target in &self.host.targets {
             let place = target.mount_point.as_ref().map(|at| {
-                format!("{} at {at}", target.fs_type.as_deref().unwrap_or("file system"))
+                format!(
+                    "{} at {at}",
+                    target.fs_type.as_deref().unwrap_or("file system")
+                )
             });
             let on = (!target.devices.is_empty() && target.kind != "block device")
                 .then(|| format!("on {}", target.devices.join(", ")));
@@ -215,7 +260,11 @@ impl Tree<'_> {
         let mut left = more;
         let mut next = || {
             left -= 1;
-            let (first, more) = if left > 0 { ("|- ", "|  ") } else { ("`- ", "   ") };
+            let (first, more) = if left > 0 {
+                ("|- ", "|  ")
+            } else {
+                ("`- ", "   ")
+            };
             (format!("{rest}{first}"), format!("{rest}{more}"))
         };
         for system in systems {
@@ -224,7 +273,10 @@ impl Tree<'_> {
                 self.file_system(system, &first, &rest, text);
             } else {
                 let place = system.mount_points.join(", ");
-                *text += &format!("{first}{} at {place}, see {}\n", system.fs_type, system.devices[0]);
+                *text += &format!(
+                    "{first}{} at {place}, see {}\n",
+                    system.fs_type, system.devices[0]
+                );
             }
         }
         for other in above {
@@ -253,7 +305,10 @@ impl Tree<'_> {
             }
         };
         if let (Some(total), Some(available)) = (system.total_bytes, system.available_bytes) {
-            own("space", format!("{} free of {}", bytes(available), bytes(total)));
+            own(
+                "space",
+                format!("{} free of {}", bytes(available), bytes(total)),
+            );
         }
         if system.devices.len() > 1 {
             own("devices", system.devices.join(", "));

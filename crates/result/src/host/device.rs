@@ -260,7 +260,8 @@ impl Pci {
         let speed = |text: &Option<String>| -> Option<f64> {
             text.as_ref()?.split_whitespace().next()?.parse().ok()
         };
-        let less = |now: Option<f64>, max: Option<f64>| matches!((now, max), (Some(a), Some(b)) if a < b);
+        let less =
+            |now: Option<f64>, max: Option<f64>| matches!((now, max), (Some(a), Some(b)) if a < b);
         less(speed(&self.link_speed), speed(&self.max_link_speed))
             || less(
                 self.link_width.map(f64::from),
