@@ -1,3 +1,5 @@
+//! The tree of a striped machine, line by line.
+
 use super::*;
 use result::host::{
     Cpu, DeviceKind, Geometry, LoopFile, Memory, Pci, Queue, Raid, RaidMember, Signature,
