@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::machine::{Machine, mib};
 use crate::place::{Buffer, Placement, Wish};
 use crate::sample::{Better, Reading, Rule, collect};
-use crate::watch::watched;
+use crate::watch::{HostWatch, ThreadWatch, watched};
 use result::memory::Figure;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -94,14 +94,22 @@ impl Chain {
         &self.ring
     }
 
-    /// Mean time of a load over about `sample`, ns.
+    /// Mean time of a load over about `sample`, ns. Time in which the thread did not run is left
+    /// out, so that a reading on a busy machine, which is marked as disturbed, is not far off.
     pub fn reading(&self, sample: Duration) -> Reading {
         if self.last_ns.get() == 0.0 {
             self.block(PROBE);
         }
-        let loads = sample.as_nanos() as f64 / self.last_ns.get();
-        let (value, disturbed) = watched(|| self.block((loads as u64).max(FEWEST)));
-        Reading { value, disturbed }
+        let loads = (sample.as_nanos() as f64 / self.last_ns.get()) as u64;
+        let host = HostWatch::start();
+        let thread = ThreadWatch::start();
+        let each_ns = self.block(loads.max(FEWEST));
+        let used = thread.stop();
+        let ran = used.cpu_ns.min(used.wall_ns) as f64 / used.wall_ns.max(1) as f64;
+        Reading {
+            value: each_ns * ran,
+            disturbed: host.stop(&[used]),
+        }
     }
 
     /// Mean time of a load over `loads` or a few more, ns.

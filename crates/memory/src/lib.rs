@@ -13,6 +13,7 @@ pub mod injector;
 pub mod kernel;
 pub mod latency;
 pub mod layout;
+pub mod loaded;
 pub mod machine;
 pub mod mixer;
 pub mod place;
