@@ -217,7 +217,8 @@ fn settings(subject: &Subject) -> Result<(Vec<Vec<Setting>>, Vec<usize>), Error>
     let mut jobs: Vec<Job> = Vec::new();
     let mut places = Vec::new();
     for load in &subject.loads {
-        let place = jobs.iter().position(|job| *job == load.job);
+        let alike = |job: &Job| (job.op, job.random) == (load.job.op, load.job.random);
+        let place = jobs.iter().position(alike);
         places.push(place.unwrap_or(jobs.len()));
         if place.is_none() {
             jobs.push(load.job);
@@ -225,7 +226,10 @@ fn settings(subject: &Subject) -> Result<(Vec<Vec<Setting>>, Vec<usize>), Error>
     }
     let mut all = Vec::new();
     for job in &jobs {
-        let forms = forms(job.op, job.random, subject.isa);
+        let forms = match job.setting {
+            Some(setting) => vec![setting],
+            None => forms(job.op, job.random, subject.isa),
+        };
         if forms.is_empty() {
             let order = if job.random { " in random order" } else { "" };
             return Err(Error::refused(format!(
