@@ -71,6 +71,10 @@ const fn iops(name: &'static str, target: Target, quick_ios: u64, words: &'stati
 
 const RING: &str = "--ioengine=io_uring --fixedbufs --registerfiles --iodepth=32 \
      --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --rw=randread --norandommap \
+     --invalidate=0 --filename=$T --size=1m";
+/// The same over a file that only memory can hold, so that copying costs more than anything else.
+const RING_WIDE: &str = "--ioengine=io_uring --fixedbufs --registerfiles --iodepth=32 \
+     --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --rw=randread --norandommap \
      --invalidate=0 --filename=$T --size=256m";
 
 const fn beside(name: &'static str, which: Loop) -> Row {
@@ -100,7 +104,7 @@ const CACHED_JOBS: &str = "--ioengine=psync --rw=randread --norandommap --invali
      --filename=$T --size=256m";
 
 /// Every row, in the order of the table.
-pub const ROWS: [Row; 24] = [
+pub const ROWS: [Row; 26] = [
     iops(
         "null-qd1",
         Target::None,
@@ -165,6 +169,11 @@ pub const ROWS: [Row; 24] = [
     Row {
         own: "--stamps=early --reap=prompt",
         ..iops("uring-early", Target::Cached, 400_000, RING)
+    },
+    iops("uring-batch-wide", Target::Cached, 400_000, RING_WIDE),
+    Row {
+        own: "--stamps=early --reap=prompt",
+        ..iops("uring-early-wide", Target::Cached, 400_000, RING_WIDE)
     },
     beside("uring-bare", Loop::File),
     beside("nop-bare", Loop::Nop),
