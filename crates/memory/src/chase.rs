@@ -79,6 +79,21 @@ impl Chain {
         Ok(())
     }
 
+    /// Links the first `cells` places of the order over the first `bytes` alone. For transfers
+    /// between caches, where every line is to be touched by nothing but its own load.
+    pub(crate) fn relink_first(
+        &mut self,
+        layout: Layout,
+        bytes: usize,
+        cells: usize,
+    ) -> Result<(), Error> {
+        let order = layout.order(bytes).map_err(Error::Refused)?;
+        self.ring.relink(order.take(cells));
+        self.layout = layout;
+        self.last_ns.set(0.0);
+        Ok(())
+    }
+
     /// The order of the loads.
     pub fn layout(&self) -> Layout {
         self.layout

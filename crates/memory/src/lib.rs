@@ -7,6 +7,7 @@
 //! these and give [`result::memory::Figure`]s.
 
 pub mod bandwidth;
+pub mod c2c;
 pub mod chase;
 mod error;
 pub mod injector;

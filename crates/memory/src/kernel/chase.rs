@@ -125,6 +125,12 @@ impl Ring {
         settle();
     }
 
+    /// Loads every cell once.
+    pub fn read(&self) {
+        self.each(|_, _| {});
+        settle();
+    }
+
     /// Drops the line of every cell from all caches.
     pub fn flush(&self) {
         let base = self.area.address();
