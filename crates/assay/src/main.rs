@@ -7,6 +7,7 @@ mod check;
 mod cleanup;
 mod disks;
 mod fio;
+mod import;
 mod inspect;
 mod progress;
 mod selfcheck;
@@ -45,6 +46,8 @@ enum Verb {
     Inspect(inspect::Arguments),
     /// Measures what Assay itself costs per I/O on this machine
     Selfcheck(selfcheck::Arguments),
+    /// Reads what other tools reported: fio of any version, dd, Intel MLC
+    Import(import::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -72,5 +75,6 @@ fn main() -> ExitCode {
         Some(Verb::Fio { arguments }) => fio::main(&arguments),
         Some(Verb::Inspect(arguments)) => inspect::main(&arguments),
         Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),
+        Some(Verb::Import(arguments)) => import::main(&arguments),
     }
 }

@@ -1,6 +1,7 @@
 //! What one worker measured; a folded group has the same shape.
 
 use crate::Steady;
+use crate::series::Series;
 use measure::{BatchMap, Coarse, DepthMap, Latency, Samples};
 use serde::{Deserialize, Serialize};
 use units::PerDdir;
@@ -116,6 +117,94 @@ pub struct Direction {
     /// of those are reported, else completion latencies.
     #[serde(default)]
     pub priorities: Vec<PriorityLatency>,
+    /// What an imported report says where it does not give the counts behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<Box<Stated>>,
+}
+
+/// Figures as a report printed them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stated {
+    /// I/Os per second; `issued` is then derived from it, or 0.
+    #[serde(default)]
+    pub iops: Option<f64>,
+    /// Bytes per second; `bytes` is then derived from it, or 0.
+    #[serde(default)]
+    pub bytes_per_s: Option<f64>,
+    /// Percentiles of submission latency without a histogram: percent and nanoseconds, ascending.
+    #[serde(default)]
+    pub slat_percentiles: Vec<(f64, u64)>,
+    /// The same of completion latency.
+    #[serde(default)]
+    pub clat_percentiles: Vec<(f64, u64)>,
+    /// The same of total latency.
+    #[serde(default)]
+    pub lat_percentiles: Vec<(f64, u64)>,
+}
+
+/// A kind of latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyClass {
+    /// Submission.
+    Slat,
+    /// Completion.
+    Clat,
+    /// Total.
+    Lat,
+}
+
+impl Direction {
+    /// I/Os per second: as a report stated it, else of the counts; 0 when nothing ran.
+    pub fn iops(&self) -> f64 {
+        match self.stated.as_ref().and_then(|stated| stated.iops) {
+            Some(iops) => iops,
+            None => per_second(self.issued, self.runtime_ms),
+        }
+    }
+
+    /// Bytes per second, likewise.
+    pub fn bytes_per_s(&self) -> f64 {
+        match self.stated.as_ref().and_then(|stated| stated.bytes_per_s) {
+            Some(rate) => rate,
+            None => per_second(self.bytes, self.runtime_ms),
+        }
+    }
+
+    /// A percentile in nanoseconds, of the histogram or else as stated; `None` where it is not
+    /// known.
+    pub fn percentile(&self, class: LatencyClass, percent: f64) -> Option<u64> {
+        let latency = match class {
+            LatencyClass::Slat => &self.slat,
+            LatencyClass::Clat => &self.clat,
+            LatencyClass::Lat => &self.lat,
+        };
+        if let Some(histogram) = &latency.histogram {
+            return histogram.percentiles(&[percent]).first().copied();
+        }
+        let stated = self.stated.as_ref()?;
+        let list = match class {
+            LatencyClass::Slat => &stated.slat_percentiles,
+            LatencyClass::Clat => &stated.clat_percentiles,
+            LatencyClass::Lat => &stated.lat_percentiles,
+        };
+        let of = |entry: &&(f64, u64)| (entry.0 - percent).abs() < 1e-9;
+        list.iter().find(of).map(|(_, value)| *value)
+    }
+
+    /// Mean of total latency in nanoseconds, or of completion latency where only that is known.
+    pub fn mean_latency_ns(&self) -> Option<f64> {
+        let classes = [&self.lat, &self.clat];
+        let known = classes.into_iter().find(|class| class.moments.n > 0);
+        known.map(|class| class.moments.mean())
+    }
+}
+
+fn per_second(count: u64, runtime_ms: u64) -> f64 {
+    if runtime_ms == 0 {
+        0.0
+    } else {
+        1000.0 * count as f64 / runtime_ms as f64
+    }
 }
 
 /// Latencies of the requests of one I/O priority.
@@ -261,4 +350,7 @@ pub struct Job {
     /// Zones reset; reported when [`Reporting::zoned`].
     #[serde(default)]
     pub zone_resets: u64,
+    /// What it did second by second, where that was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
 }

@@ -9,17 +9,22 @@ pub mod host;
 pub mod import;
 mod job;
 pub mod memory;
+mod memory_table;
 pub mod merge;
 mod run;
 mod selfcheck;
+pub mod series;
+mod source;
 mod steady;
 
 pub use disk::{CpuIdle, Disk, DiskCounters};
 pub use host::Host;
 pub use job::{
-    Direction, Failure, Job, LatencyTarget, Options, PriorityLatency, Reporting, SyncStats,
-    Unified, Usage,
+    Direction, Failure, Job, LatencyClass, LatencyTarget, Options, PriorityLatency, Reporting,
+    Stated, SyncStats, Unified, Usage,
 };
+pub use memory_table::{MemoryRow, MemoryTable, MemoryTest};
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
 pub use selfcheck::{Beside, SelfCheck};
+pub use source::Source;
 pub use steady::{Steady, SteadyMetric};

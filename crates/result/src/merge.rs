@@ -82,6 +82,7 @@ fn fold_settings(block: &mut Job, job: &Job) {
 
 /// Adds one direction of a worker that ran at the same time.
 fn fold_direction(block: &mut Direction, job: &Direction) {
+    let both = block.runtime_ms > 0 && job.runtime_ms > 0;
     block.bytes += job.bytes;
     block.issued += job.issued;
     block.ios += job.ios;
@@ -103,6 +104,12 @@ fn fold_direction(block: &mut Direction, job: &Direction) {
             Some(mine) => mine.latency.merge(&theirs.latency),
             None => block.priorities.push(theirs.clone()),
         }
+    }
+    if both {
+        // Stated rates and percentiles of parts say nothing about the whole.
+        block.stated = None;
+    } else if block.stated.is_none() {
+        block.stated.clone_from(&job.stated);
     }
     if let Some((hits, misses)) = job.cache_hits {
         let total = block.cache_hits.get_or_insert((0, 0));

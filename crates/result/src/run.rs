@@ -1,6 +1,6 @@
 //! The root of the document.
 
-use crate::{CpuIdle, Disk, Job, Options, merge};
+use crate::{CpuIdle, Disk, Job, MemoryTable, Options, Source, merge};
 use serde::{Deserialize, Serialize};
 use units::Ddir;
 
@@ -43,6 +43,15 @@ pub struct Run {
     /// The machine, and what lay below the targets, as it was before the run.
     #[serde(default)]
     pub host: Option<crate::Host>,
+    /// Memory tests of other tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_tables: Vec<MemoryTable>,
+    /// The command line that made it, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Where an imported run was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<Source>>,
 }
 
 /// Totals of one reporting group for the `Run status group` lines.

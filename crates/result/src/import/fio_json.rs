@@ -7,7 +7,7 @@
 
 mod parts;
 
-use super::ImportError;
+use super::{Found, ImportError, Out, fio_old};
 use crate::{
     Direction, Failure, Job, LatencyTarget, Options, Reporting, Run, SCHEMA_VERSION, SyncStats,
     Unified, Usage,
@@ -47,10 +47,76 @@ pub fn fio_json(text: &str) -> Result<Vec<Run>, ImportError> {
     Ok(runs)
 }
 
+/// One document, or what another format became.
+pub(super) fn run_of(tree: Value) -> Result<Run, serde_json::Error> {
+    Root::deserialize(tree).map(Root::into_run)
+}
+
+/// Documents that begin at line `at`: fio's or our own, one after the other. The line on which
+/// the last one ends; `None` where none begins.
+pub(super) fn documents(lines: &[&str], at: usize, out: &mut Out) -> Option<usize> {
+    /// Where a document of either kind shows what it is, in lines and in bytes of the first.
+    const SIGHT: (usize, usize) = (8, 400);
+    let line = lines[at].trim();
+    if !(line == "{" || line.starts_with("{\"")) {
+        return None;
+    }
+    let sight = lines[at..].iter().take(SIGHT.0);
+    let mut marks = sight.map(|line| {
+        line.char_indices()
+            .nth(SIGHT.1)
+            .map_or(*line, |(n, _)| &line[..n])
+    });
+    if !marks.any(|line| line.contains("\"fio version\"") || line.contains("\"schema\"")) {
+        return None;
+    }
+    // One document at a time: a line that ends it tells where the next may begin.
+    let text = lines[at..].join("\n");
+    let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let tree = match stream.next()? {
+        Ok(tree) => tree,
+        Err(error) => {
+            out.problem(
+                at + error.line().saturating_sub(1),
+                format!("JSON: {error}"),
+            );
+            return Some((at + error.line().saturating_sub(1)).min(lines.len() - 1));
+        }
+    };
+    let end = text[..stream.byte_offset()].matches('\n').count() + at;
+    let (read, format) = if tree.get("fio version").is_some() {
+        (run_of(fio_old::modernised(tree)), "fio-json")
+    } else {
+        (own(tree), "assay")
+    };
+    match read {
+        Ok(run) => out.found.push(Found {
+            run,
+            first: at,
+            last: end,
+            format,
+        }),
+        Err(error) => out.problem(at, format!("JSON: {error}")),
+    }
+    Some(end)
+}
+
+/// A document of ours, of this version or an older one.
+fn own(tree: Value) -> Result<Run, serde_json::Error> {
+    let schema = tree.get("schema").and_then(Value::as_u64).unwrap_or(0);
+    if schema > u64::from(SCHEMA_VERSION) {
+        return Err(serde::de::Error::custom(format!(
+            "a document of version {schema}, and this program knows versions up to {SCHEMA_VERSION}"
+        )));
+    }
+    Run::deserialize(tree)
+}
+
 #[derive(Deserialize)]
 struct Root {
     #[serde(rename = "fio version")]
     version: String,
+    #[serde(default)]
     timestamp: u64,
     timestamp_ms: Option<u64>,
     #[serde(default)]
@@ -87,7 +153,7 @@ impl Root {
                 .zip(jobs)
                 .map(|(n, job)| job.into_job(n, &global_options))
                 .collect(),
-            disks: self.disk_util.into_iter().map(FioDisk::into_disk).collect(),
+            disks: parts::disks(self.disk_util),
             cpu_idle: self.cpu_idleness.map(|idle| cpu_idle(&idle)),
             global_options,
             ..Run::default()
@@ -126,9 +192,16 @@ fn options(map: &Map<String, Value>) -> Options {
 #[derive(Deserialize)]
 struct FioJob {
     jobname: String,
+    #[serde(default)]
     groupid: u32,
     #[serde(default)]
     job_start: u64,
+    /// Ours, of texts: workers in the block.
+    assay_members: Option<u32>,
+    /// Ours, of texts.
+    #[serde(default)]
+    assay_pid: u32,
+    #[serde(default)]
     error: i32,
     #[serde(default)]
     eta: i64,
@@ -141,17 +214,29 @@ struct FioJob {
     trim: Option<FioDirection>,
     mixed: Option<FioDirection>,
     sync: Option<FioSync>,
+    #[serde(default)]
     job_runtime: u64,
+    #[serde(default)]
     usr_cpu: f64,
+    #[serde(default)]
     sys_cpu: f64,
+    #[serde(default)]
     ctx: u64,
+    #[serde(default)]
     majf: u64,
+    #[serde(default)]
     minf: u64,
+    #[serde(default)]
     iodepth_level: HashMap<String, f64>,
+    #[serde(default)]
     iodepth_submit: HashMap<String, f64>,
+    #[serde(default)]
     iodepth_complete: HashMap<String, f64>,
+    #[serde(default)]
     latency_ns: HashMap<String, f64>,
+    #[serde(default)]
     latency_us: HashMap<String, f64>,
+    #[serde(default)]
     latency_ms: HashMap<String, f64>,
     total_err: Option<u64>,
     #[serde(default)]
@@ -174,6 +259,7 @@ impl FioJob {
         let options = options(&self.options);
         let reporting = self.reporting(global, &options);
         let members = match find(global, &options, "numjobs") {
+            _ if self.assay_members.is_some() => self.assay_members.unwrap_or(1),
             Some(count) if reporting.grouped => count.parse().unwrap_or(1),
             _ => 1,
         };
@@ -195,6 +281,7 @@ impl FioJob {
         Job {
             description: self.desc.clone(),
             number,
+            pid: self.assay_pid,
             group: self.groupid,
             members,
             started_ms: self.job_start,

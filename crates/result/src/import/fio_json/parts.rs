@@ -1,7 +1,8 @@
 //! The pieces of a fio job entry, each as the type a `Run` keeps.
 
 use crate::{
-    CpuIdle, Direction, Disk, DiskCounters, PriorityLatency, Steady, SteadyMetric, SyncStats,
+    CpuIdle, Direction, Disk, DiskCounters, PriorityLatency, Stated, Steady, SteadyMetric,
+    SyncStats,
 };
 use measure::{BatchMap, DepthMap, Histogram, Latency, Moments, Samples};
 use serde::Deserialize;
@@ -9,6 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Calls assumed for a table of batch shares; only their ratio was written.
 const CALLS: u64 = 100_000_000;
+/// No run has more I/Os than this; damaged numbers have. Sums of such counts stay in range.
+const MOST: u64 = 1 << 48;
+/// The same of bytes and of nanoseconds in sum.
+const MOST_SUM: u64 = 1 << 60;
 
 pub(super) fn count(share: f64, total: u64) -> u64 {
     (share / 100.0 * total as f64).round() as u64
@@ -37,38 +42,58 @@ pub(super) fn batch_map(shares: &HashMap<String, f64>) -> BatchMap {
 pub(super) struct FioDirection {
     io_bytes: u64,
     runtime: u64,
+    #[serde(default)]
     total_ios: u64,
+    #[serde(default)]
     short_ios: u64,
+    #[serde(default)]
     drop_ios: u64,
+    #[serde(default)]
     pub(super) slat_ns: FioLatency,
+    #[serde(default)]
     pub(super) clat_ns: FioLatency,
+    #[serde(default)]
     pub(super) lat_ns: FioLatency,
+    /// Ours, of texts: rates as printed.
+    assay_iops: Option<f64>,
+    assay_bytes_per_s: Option<f64>,
     /// Ours, not fio's.
     #[serde(default)]
     lat_intended_ns: Option<FioLatency>,
     #[serde(default)]
     prios: Vec<FioPriority>,
+    #[serde(default)]
     bw_min: u64,
+    #[serde(default)]
     bw_max: u64,
+    #[serde(default)]
     bw_mean: f64,
+    #[serde(default)]
     bw_dev: f64,
+    #[serde(default)]
     bw_samples: u64,
+    #[serde(default)]
     iops_min: u64,
+    #[serde(default)]
     iops_max: u64,
+    #[serde(default)]
     iops_mean: f64,
+    #[serde(default)]
     iops_stddev: f64,
+    #[serde(default)]
     iops_samples: u64,
 }
 
 impl FioDirection {
     pub(super) fn to_direction(&self) -> Direction {
+        let ios = self.total_ios.min(MOST);
         Direction {
-            bytes: self.io_bytes,
-            issued: self.total_ios,
-            ios: self.total_ios,
-            short: self.short_ios,
-            dropped: self.drop_ios,
-            runtime_ms: self.runtime,
+            bytes: self.io_bytes.min(MOST_SUM),
+            issued: ios,
+            ios,
+            short: self.short_ios.min(MOST),
+            dropped: self.drop_ios.min(MOST),
+            runtime_ms: self.runtime.min(MOST),
             slat: self.slat_ns.to_latency(),
             clat: self.clat_ns.to_latency(),
             lat: self.lat_ns.to_latency(),
@@ -89,7 +114,19 @@ impl FioDirection {
             ),
             cache_hits: None,
             priorities: self.prios.iter().map(FioPriority::to_latency).collect(),
+            stated: self.stated(),
         }
+    }
+
+    fn stated(&self) -> Option<Box<Stated>> {
+        let stated = Stated {
+            iops: self.assay_iops,
+            bytes_per_s: self.assay_bytes_per_s,
+            slat_percentiles: self.slat_ns.stated(),
+            clat_percentiles: self.clat_ns.stated(),
+            lat_percentiles: self.lat_ns.stated(),
+        };
+        (stated != Stated::default()).then(|| Box::new(stated))
     }
 }
 
@@ -188,13 +225,17 @@ impl FioSync {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct FioLatency {
+    #[serde(default)]
     min: u64,
+    #[serde(default)]
     max: u64,
+    #[serde(default)]
     mean: f64,
+    #[serde(default)]
     stddev: f64,
-    #[serde(rename = "N")]
+    #[serde(default, rename = "N")]
     pub(super) n: u64,
     pub(super) percentile: Option<BTreeMap<String, u64>>,
     bins: Option<HashMap<String, u64>>,
@@ -206,7 +247,7 @@ impl FioLatency {
             let mut histogram = Histogram::default();
             for (value, count) in bins {
                 if let Ok(value) = value.parse() {
-                    histogram.add(value, *count);
+                    histogram.add(value, (*count).min(MOST));
                 }
             }
             histogram
@@ -217,17 +258,30 @@ impl FioLatency {
         }
     }
 
+    /// Percentiles that no bins stand behind.
+    fn stated(&self) -> Vec<(f64, u64)> {
+        let list = self.percentile.iter().filter(|_| self.bins.is_none());
+        let pairs = list.flatten();
+        let mut stated: Vec<(f64, u64)> = pairs
+            .filter_map(|(percent, value)| Some((percent.parse().ok()?, *value)))
+            .collect();
+        stated.sort_by(|a, b| a.0.total_cmp(&b.0));
+        stated
+    }
+
     /// Integer moments with this mean and deviation.
     fn moments(&self) -> Moments {
-        if self.n == 0 {
+        let count = self.n.min(MOST);
+        if count == 0 {
             return Moments::default();
         }
-        let sum = (self.mean * self.n as f64).round() as u64;
-        let (n, wide) = (u128::from(self.n), u128::from(sum));
-        let centred = self.stddev * self.stddev * (self.n - 1) as f64;
-        let rest = (wide % n * wide % n) as f64 / self.n as f64;
+        let sum = ((self.mean * count as f64).round() as u64).min(MOST_SUM);
+        let (n, wide) = (u128::from(count), u128::from(sum));
+        let spread = (self.stddev * self.stddev).min(1e24);
+        let centred = spread * (count - 1) as f64;
+        let rest = (wide % n * wide % n) as f64 / count as f64;
         Moments {
-            n: self.n,
+            n: count,
             min: self.min,
             max: self.max,
             sum,
@@ -251,10 +305,12 @@ pub(super) struct FioDisk {
     write_ticks: u64,
     in_queue: u64,
     util: f64,
+    aggr_read_ios: Option<u64>,
+    aggr_write_ios: Option<u64>,
 }
 
 impl FioDisk {
-    pub(super) fn into_disk(self) -> Disk {
+    fn into_disk(self) -> Disk {
         /// Length assumed for the observation, so that `util` keeps its six decimals.
         const ELAPSED_MS: u64 = 100_000_000;
         Disk {
@@ -272,6 +328,39 @@ impl FioDisk {
             members: Vec::new(),
         }
     }
+}
+
+/// Devices, and behind one with averages over its members those members: the entries that
+/// follow, where their mean is that average.
+pub(super) fn disks(entries: Vec<FioDisk>) -> Vec<Disk> {
+    let mut disks: Vec<Disk> = Vec::new();
+    let mut entries = entries.into_iter().peekable();
+    while let Some(entry) = entries.next() {
+        let average = entry.aggr_read_ios.zip(entry.aggr_write_ios);
+        let mut disk = entry.into_disk();
+        if let Some((reads, writes)) = average {
+            let mut members = Vec::new();
+            while let Some(member) = entries.next_if(|next| next.aggr_read_ios.is_none()) {
+                members.push(member.into_disk());
+            }
+            let count = members.len().max(1) as u64;
+            let mean = |of: usize| {
+                let sum = members.iter().map(|disk| disk.counters.ios[of]);
+                sum.fold(0, u64::saturating_add) / count
+            };
+            let theirs = !members.is_empty() && (mean(0), mean(1)) == (reads, writes);
+            if theirs {
+                disk.members = members;
+                disks.push(disk);
+            } else {
+                disks.push(disk);
+                disks.append(&mut members);
+            }
+            continue;
+        }
+        disks.push(disk);
+    }
+    disks
 }
 
 pub(super) fn cpu_idle(from: &BTreeMap<String, f64>) -> CpuIdle {
