@@ -9,6 +9,7 @@
 
 mod fio;
 mod harness;
+mod import;
 mod own;
 mod peer;
 mod seeds;

@@ -82,7 +82,10 @@ fn text(files: &[File]) -> String {
         let rows: Vec<[String; 8]> = file.runs.iter().flat_map(rows).collect();
         out.push_str(&table(&rows));
         for problem in &file.problems {
-            out.push_str(&format!("{}:{}: {}\n", file.name, problem.line, problem.what));
+            out.push_str(&format!(
+                "{}:{}: {}\n",
+                file.name, problem.line, problem.what
+            ));
         }
     }
     out
@@ -98,15 +101,22 @@ fn table(rows: &[[String; 8]]) -> String {
     let heads = HEADS.map(str::to_owned);
     let width = |column: usize| {
         let cells = rows.iter().chain([&heads]);
-        cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
+        cells
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
     };
     let widths: [usize; 8] = std::array::from_fn(width);
     let mut out = String::new();
     for row in std::iter::once(&heads).chain(rows) {
-        let cells = row.iter().zip(widths).enumerate().map(|(at, (cell, width))| match at {
-            0..=3 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
+        let cells = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(at, (cell, width))| match at {
+                0..=3 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
         let line = cells.collect::<Vec<_>>().join("  ");
         out.push_str(&format!("  {}\n", line.trim_end()));
     }
@@ -136,7 +146,11 @@ fn rows(run: &Run) -> Vec<[String; 8]> {
             rows.push(named(&lines, tool, what, series.ddir.name()));
         }
     }
-    rows.extend(run.memory_tables.iter().map(|table| named(&lines, tool, memory(table), "")));
+    rows.extend(
+        run.memory_tables
+            .iter()
+            .map(|table| named(&lines, tool, memory(table), "")),
+    );
     if rows.is_empty() {
         rows.push(named(&lines, tool, "nothing measured".to_owned(), ""));
     }
@@ -152,13 +166,18 @@ fn named(lines: &str, tool: &str, what: String, direction: &str) -> [String; 8] 
 fn row(lines: &str, tool: &str, job: &Job, ddir: Ddir, dir: &Direction, cut: bool) -> [String; 8] {
     let option = |name: &str| {
         let found = job.options.iter().find(|(key, _)| key == name);
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
     };
     let mut what = job.name.clone();
     if job.members > 1 {
         what.push_str(&format!(" x{}", job.members));
     }
-    if let Some(target) = option("of").filter(|path| *path != "/dev/null").or(option("if")) {
+    if let Some(target) = option("of")
+        .filter(|path| *path != "/dev/null")
+        .or(option("if"))
+    {
         what.push_str(&format!(" {target}"));
     }
     if cut {
@@ -171,13 +190,19 @@ fn row(lines: &str, tool: &str, job: &Job, ddir: Ddir, dir: &Direction, cut: boo
     let iops = dir.iops();
     let mean = dir.mean_latency_ns().map_or_else(String::new, time);
     let classes = [LatencyClass::Clat, LatencyClass::Lat];
-    let p99 = classes.into_iter().find_map(|class| dir.percentile(class, 99.0));
+    let p99 = classes
+        .into_iter()
+        .find_map(|class| dir.percentile(class, 99.0));
     [
         lines.to_owned(),
         tool.to_owned(),
         what,
         direction.to_owned(),
-        if iops > 0.0 { format!("{iops:.0}") } else { String::new() },
+        if iops > 0.0 {
+            format!("{iops:.0}")
+        } else {
+            String::new()
+        },
         format!("{:.1}", dir.bytes_per_s() / f64::from(1 << 20)),
         mean,
         p99.map_or_else(String::new, |ns| time(ns as f64)),
@@ -195,8 +220,15 @@ fn time(ns: f64) -> String {
 }
 
 fn memory(table: &MemoryTable) -> String {
-    let values = table.rows.iter().flat_map(|row| row.values.iter().flatten());
+    let values = table
+        .rows
+        .iter()
+        .flat_map(|row| row.values.iter().flatten());
     let values: Vec<String> = values.take(4).map(f64::to_string).collect();
     let (rows, columns) = (table.rows.len(), table.columns.len());
-    format!("{}, {rows} x {columns}: {} ...", table.test.name(), values.join(", "))
+    format!(
+        "{}, {rows} x {columns}: {} ...",
+        table.test.name(),
+        values.join(", ")
+    )
 }

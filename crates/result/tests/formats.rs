@@ -251,3 +251,25 @@ fn logs_of_fio() {
     let means: Vec<f64> = series.points().map(|point| point.mean() / 1024.0).collect();
     assert_eq!(means, [2000.0, 10.0]);
 }
+
+/// One document of each version that was ever written; all of them open.
+const DOCUMENTS: [(u32, &str); 1] = [(1, include_str!("documents/v1.json"))];
+
+#[test]
+fn every_version_opens() {
+    let last = DOCUMENTS.last().map(|(version, _)| *version);
+    assert_eq!(
+        last,
+        Some(result::SCHEMA_VERSION),
+        "a new version needs a stored document"
+    );
+    for (version, text) in DOCUMENTS {
+        let run = one("run.json", text);
+        assert_eq!(run.jobs[0].dirs[Ddir::Read].issued, 29, "version {version}");
+        let read = &run.jobs[0].dirs[Ddir::Read];
+        assert!(
+            read.percentile(LatencyClass::Clat, 99.0)
+                .is_some_and(|ns| ns > 0)
+        );
+    }
+}

@@ -148,6 +148,7 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
         iops: account.sampled.iops[ddir],
         cache_hits: None,
         priorities,
+        stated: None,
     }
 }
 

@@ -1,0 +1,83 @@
+//! `assay import` as a person uses it.
+
+use crate::harness::{Scratch, command::assay_path};
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn import(words: &[&str]) -> Output {
+    let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../result/tests/seeds");
+    Command::new(assay_path())
+        .arg("import")
+        .args(words)
+        .current_dir(seeds)
+        .output()
+        .expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn notes_become_a_table() {
+    let done = import(&["cloud.txt", "laptops.txt"]);
+    let out = text(&done.stdout);
+    assert_eq!(
+        (done.status.code(), text(&done.stderr).as_str()),
+        (Some(0), "")
+    );
+    assert!(out.starts_with("cloud.txt: 25 runs\n"), "{out}");
+    let row = out
+        .lines()
+        .find(|line| line.contains("seq-write x4"))
+        .expect("a row");
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(
+        words[1..],
+        [
+            "fio-3.23",
+            "seq-write",
+            "x4",
+            "write",
+            "38106",
+            "148.9",
+            "3.36",
+            "ms",
+            "6.39",
+            "ms"
+        ]
+    );
+    // What cannot be read names its file and line, as compilers do.
+    let told = |line: &str| line.starts_with("laptops.txt:") && line.contains(": cannot be read");
+    assert!(out.lines().any(told), "{out}");
+}
+
+#[test]
+fn documents_go_round() {
+    let scratch = Scratch::new("import");
+    let done = import(&["--json", "striping.txt"]);
+    let document: Value = serde_json::from_slice(&done.stdout).expect("JSON alone");
+    let runs = document["runs"].as_array().expect("runs");
+    assert_eq!(
+        (runs.len(), document["problems"].as_array().map(Vec::len)),
+        (14, Some(0))
+    );
+    assert_eq!(runs[0]["source"]["file"], "striping.txt");
+    let path = scratch.path().join("one.json");
+    std::fs::write(&path, runs[1].to_string()).expect("a file");
+    let done = import(&["--json", path.to_str().expect("UTF-8")]);
+    let again: Value = serde_json::from_slice(&done.stdout).expect("JSON alone");
+    assert_eq!(again["runs"][0]["jobs"], runs[1]["jobs"]);
+}
+
+#[test]
+fn nothing_found_is_an_error() {
+    let done = import(&["README.md", "no such file"]);
+    assert_eq!(done.status.code(), Some(1));
+    let errors = text(&done.stderr);
+    assert!(
+        errors.contains("README.md: no result of a known kind"),
+        "{errors}"
+    );
+    assert!(errors.contains("no such file: No such file"), "{errors}");
+}
