@@ -3,7 +3,7 @@
 use super::{Found, Out};
 use serde_json::{Map, Value, json};
 
-const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
+const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 /// Fields of a direction before version 5.
 const FIELDS: usize = 41;
 /// Fields that version 5 adds to it.
@@ -63,15 +63,12 @@ fn tree(version: u32, fields: &[&str]) -> Option<Value> {
         "error": fields[head + 2].parse::<i32>().ok()?,
     });
     let mut runtime = 0;
-    for i in 0..count {
+    for (i, name) in DIRECTIONS.into_iter().enumerate().take(count) {
         let at = head + 3 + i * width;
         let direction = direction(&fields[at..at + width])?;
         runtime = runtime.max(direction["runtime"].as_u64()?);
-        let name = match i {
-            0 if count == 1 => "mixed",
-            _ if i == usual => "mixed",
-            _ => DIRECTIONS[i],
-        };
+        let mixed = count == 1 || i == usual;
+        let name = if mixed { "mixed" } else { name };
         job[name] = direction;
     }
     let rest = fields.get(cost..)?;
