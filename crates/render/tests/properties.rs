@@ -84,6 +84,7 @@ fn direction() -> impl Strategy<Value = Direction> {
                     iops,
                     cache_hits: hits,
                     priorities: Vec::new(),
+                    stated: None,
                 }
             },
         )
