@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn cut_lines() {
         let first =
-            "# fio --directory=/home/ec2-user/iops --name fio_test_file --direct=1 --rw=w --t";
+            "# fio --directory=/data/ec2-user/iops --name fio_test_file --direct=1 --rw=w --t";
         let whole = all(&[first, "ime_based --runtime=180"]);
         assert!(
             whole[0].ends_with("--rw=w --time_based --runtime=180"),
