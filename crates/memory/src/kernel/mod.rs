@@ -189,7 +189,16 @@ pub fn pause(cycles: u64) {
             options(nomem, nostack)
         );
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!(
+            "2:", "subs {n}, {n}, #1", "b.ne 2b",
+            n = inout(reg) cycles => _,
+            options(nomem, nostack)
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     for _ in 0..cycles {
         std::hint::black_box(());
     }
