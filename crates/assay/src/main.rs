@@ -9,6 +9,9 @@ mod disks;
 mod fio;
 mod import;
 mod inspect;
+mod mem;
+mod mlc;
+mod out;
 mod progress;
 mod selfcheck;
 mod session;
@@ -21,7 +24,8 @@ use std::process::ExitCode;
 
 /// What storage and memory can really do, and whether you got what you paid for.
 ///
-/// Without a verb: measures the storage below the current directory for about 15 seconds.
+/// Without a verb: measures the storage below the current directory, and the memory, in about 25
+/// seconds.
 #[derive(Parser)]
 #[command(name = "assay", version)]
 struct Assay {
@@ -44,6 +48,15 @@ enum Verb {
     Cleanup(cleanup::Arguments),
     /// Shows the machine and its storage: what stands on what, by which names that stay
     Inspect(inspect::Arguments),
+    /// Takes the Memory Latency Checker's command lines and prints its tables
+    #[command(disable_help_flag = true)]
+    Mlc {
+        /// As for mlc; `assay mlc --help` lists modes and flags
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Measures memory: latency, caches, bandwidth, load, transfers, with spread and conditions
+    Mem(mem::Arguments),
     /// Measures what Assay itself costs per I/O on this machine
     Selfcheck(selfcheck::Arguments),
     /// Reads what other tools reported: fio of any version, dd, Intel MLC
@@ -61,12 +74,17 @@ fn main() -> ExitCode {
             .map(|w| w.to_string_lossy().into_owned())
             .collect::<Vec<_>>()
     };
-    // A link named fio is fio; and fio's own words never pass through another parser.
-    if called.is_some_and(|name| name == "fio") {
-        return fio::main(&text(&words[1..]));
-    }
-    if words.get(1).is_some_and(|word| word == "fio") {
-        return fio::main(&text(&words[2..]));
+    // A link named fio is fio, one named mlc is mlc; and their words never pass through another
+    // parser.
+    let personality: &[(&str, fn(&[String]) -> ExitCode)] =
+        &[("fio", fio::main), ("mlc", mlc::main)];
+    for (name, main) in personality {
+        if called.as_ref().is_some_and(|called| called == name) {
+            return main(&text(&words[1..]));
+        }
+        if words.get(1).is_some_and(|word| word == name) {
+            return main(&text(&words[2..]));
+        }
     }
     match Assay::parse().verb {
         None => check::main(&check::Arguments::default()),
@@ -74,6 +92,8 @@ fn main() -> ExitCode {
         Some(Verb::Cleanup(arguments)) => cleanup::main(&arguments),
         Some(Verb::Fio { arguments }) => fio::main(&arguments),
         Some(Verb::Inspect(arguments)) => inspect::main(&arguments),
+        Some(Verb::Mlc { arguments }) => mlc::main(&arguments),
+        Some(Verb::Mem(arguments)) => mem::main(&arguments),
         Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),
         Some(Verb::Import(arguments)) => import::main(&arguments),
     }

@@ -43,7 +43,12 @@ impl Chain {
     pub fn new(machine: &Machine, wish: &Wish, layout: Layout) -> Result<Chain, Error> {
         // Before gigabytes are filled for nothing.
         layout.order(wish.bytes as usize).map_err(Error::Refused)?;
-        Chain::of(Buffer::new(machine, wish)?, layout)
+        let mut chain = Chain::of(Buffer::new(machine, wish)?, layout)?;
+        // A buffer ends with its last page, which may lie far behind a small working set.
+        if (wish.bytes as usize) < chain.ring.bytes() {
+            chain.relink(layout, wish.bytes as usize)?;
+        }
+        Ok(chain)
     }
 
     /// Links a buffer.

@@ -18,6 +18,7 @@ pub mod loaded;
 pub mod machine;
 pub mod mixer;
 pub mod place;
+pub mod rows;
 pub mod sample;
 pub mod search;
 pub mod staircase;

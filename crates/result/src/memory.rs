@@ -1,5 +1,6 @@
 //! What was measured of memory: figures with their spread.
 
+pub mod compare;
 mod conditions;
 mod sections;
 

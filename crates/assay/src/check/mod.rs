@@ -3,9 +3,11 @@
 //! Five short phases on one file of its own: sequential write and read, random read and write,
 //! and random reads one at a time. Each phase is a fio command line, so that anybody can repeat
 //! it. The file is removed at the end, also after a signal. A device is only read, unless its
-//! owner consents to the loss of what is on it.
+//! owner consents to the loss of what is on it. Where no place is named, a few seconds of memory
+//! go along.
 
 mod file;
+mod memory;
 mod summary;
 
 use crate::progress::Meter;
@@ -164,6 +166,13 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         "{}",
         summary::text(&place, &own, size_bytes, &measured, &tool)
     );
+    if arguments.place.is_none() {
+        match memory::measure() {
+            Ok(memory) => print!("{}", memory.text()),
+            // The storage has been measured all the same.
+            Err(error) => println!("memory               not measured: {error}"),
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

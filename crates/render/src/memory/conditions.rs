@@ -34,8 +34,12 @@ pub fn conditions(c: &Conditions) -> String {
         let words: Vec<String> = c.caches.iter().map(cache).collect();
         line("caches", words.join(", "));
     }
-    line("pages", pages(&c.pages));
-    line("prefetchers", c.prefetch.clone());
+    if c.pages.bytes > 0 {
+        line("pages", pages(&c.pages));
+    }
+    if !c.prefetch.is_empty() {
+        line("prefetchers", c.prefetch.clone());
+    }
     line("clock", clock(c));
     let governor = match (&c.governor, c.boost) {
         (Some(governor), Some(true)) => format!("{governor}, boost allowed"),

@@ -5,19 +5,16 @@ use super::{SPREAD, cells, size};
 use result::memory::{CacheCurve, Curve, Latency, LatencyRow};
 
 fn title(row: &LatencyRow) -> String {
-    let order = match row.window_bytes {
-        Some(window) => format!("random within {}", size(window)),
-        None => "random over all".to_owned(),
+    let window = match row.window_bytes {
+        Some(window) => format!(" of {}", size(window)),
+        None => String::new(),
     };
-    let what = format!(
-        "{order}, stride {}, {} pages",
+    format!(
+        "{}{window}: stride {}, {} pages",
+        row.name,
         size(row.stride_bytes),
         size(row.pages.bytes)
-    );
-    match row.name.as_str() {
-        "" => what,
-        name => format!("{name}: {what}"),
-    }
+    )
 }
 
 /// The variants and what they tell together.

@@ -74,7 +74,7 @@ fn document() -> Memory {
         latency: Some(Latency {
             cpu: 0,
             rows: vec![LatencyRow {
-                name: "full".into(),
+                name: "full random".into(),
                 buffer_bytes: 420 << 20,
                 stride_bytes: 256,
                 window_bytes: None,
@@ -174,7 +174,7 @@ fn every_section_says_what_it_holds() {
     let text = text(&document());
     for part in [
         "Latency of one dependent load, ns (CPU 0, buffer 420 MiB)",
-        "full: random over all, stride 256 B, 2 MiB pages     366   126.0  124.7 - 127.3",
+        "full random: stride 256 B, 2 MiB pages     366   126.0  124.7 - 127.3",
         "DRAM 100 + row 26 + TLB of small pages 31 ns; at a stride of one line the prefetchers hide 50 ns",
         "L1     1.7       48 KiB           48 KiB",
         "copy        2    30.0    10.0   20.00",

@@ -10,7 +10,7 @@ const WIDEST: usize = 16;
 /// The matrix of medians, and each pair's spread where they are few.
 pub fn c2c(c2c: &CoreToCore) -> String {
     let mut text = format!(
-        "Transfer of a line from core to core, ns: {}\n",
+        "Transfer of a line from core to core, ns\n  {}\n",
         c2c.definition
     );
     for (state, name) in [

@@ -231,13 +231,17 @@ pub const NS: (f64, &str) = (1.0, "ns");
 pub const MB_PER_S: (f64, &str) = (MB, "MB/sec");
 
 /// A histogram of latencies: `counts` of buckets of `2^shift` cycles from 0 on. Empty buckets
-/// are left out.
-pub fn histogram(shift: u32, counts: &[u64]) -> String {
+/// are left out; the last of `buckets` has no end.
+pub fn histogram(shift: u32, counts: &[u64], buckets: usize) -> String {
     let width = 1u64 << shift;
     let mut text = format!("Latency histogram, buckets of {width} cycles\n");
     for (at, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         let first = at as u64 * width;
-        text += &format!("[{first}-{}]\t{count}\n", first + width - 1);
+        let last = match at + 1 == buckets {
+            true => String::new(),
+            false => (first + width - 1).to_string(),
+        };
+        text += &format!("[{first}-{last}]\t{count}\n");
     }
     text
 }

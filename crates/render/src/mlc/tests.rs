@@ -129,8 +129,8 @@ fn single_results() {
          \x20      0\t  30.0\t\n"
     );
     assert_eq!(
-        histogram(10, &[0, 5, 0, 1]),
-        "Latency histogram, buckets of 1024 cycles\n[1024-2047]\t5\n[3072-4095]\t1\n"
+        histogram(10, &[0, 5, 0, 1], 4),
+        "Latency histogram, buckets of 1024 cycles\n[1024-2047]\t5\n[3072-]\t1\n"
     );
     assert_eq!(
         scan_start(32, 0, 0) + &scan_pages(11, 1 << 30),

@@ -25,14 +25,13 @@ options! {
         latency_range: u64 = "4096", name("D"), range(2, 1 << 40);
         /// Leave the prefetchers as they are.
         keep_prefetchers: bool, name("e"), bare();
-        /// KiB that the writer of a transfer reads besides, to push the lines out of its nearer
-        /// cache.
+        /// KiB that the writer of a transfer reads afterwards, which pushes its lines outwards.
         writer_extra: Option<Size>, name("E");
         /// Histogram of latencies, buckets of 2^N cycles.
         histogram: Option<u32>, name("f"), range(0, 30);
         /// File with one delay per line instead of the table.
         delays: Option<String>, name("g");
-        /// KiB that the reader of a transfer reads besides.
+        /// KiB that the reader of a transfer reads before.
         reader_extra: Option<Size>, name("G");
         /// Pages of 1 GiB.
         gib_pages: bool, name("h"), bare();
@@ -80,7 +79,7 @@ options! {
         /// Third CPU of a transfer; in a scan, the width of its histogram's buckets in MB/s.
         third: Option<u32>, name("S");
         /// Seconds for each point; in a scan, the number of threads.
-        seconds: Option<u32>, name("t"), range(1, 86_400);
+        seconds: Option<f64>, name("t"), within(0.01, 86_400.0);
         /// Bandwidth only: no latency thread, and every CPU may make load.
         only_load: bool, name("T"), bare();
         /// One buffer for all threads: bandwidth of the shared cache.

@@ -42,7 +42,7 @@ pub enum Parsed {
 }
 
 /// Pairs that contradict each other.
-const EXCLUSIVE: [(char, char); 21] = [
+const EXCLUSIVE: [(char, char); 20] = [
     ('R', 'W'),
     ('J', 'j'),
     ('J', 'i'),
@@ -61,7 +61,6 @@ const EXCLUSIVE: [(char, char); 21] = [
     ('o', 'W'),
     ('o', 'u'),
     ('o', 'U'),
-    ('H', 'E'),
     ('T', 'f'),
     ('T', 'c'),
 ];
@@ -215,6 +214,10 @@ fn check(mode: Mode, flags: &Flags, given: &[char]) -> Result<(), String> {
     }
     if has('n') && mode == Mode::LoadedLatency && !flags.random_load && !has('o') {
         return Err("`-n` is the window of random load: it needs `-U` or `-o`".to_owned());
+    }
+    let threads = flags.seconds.filter(|_| mode == Mode::Scan);
+    if threads.is_some_and(|threads| threads.fract() != 0.0) {
+        return Err("`-t` is the number of threads of a scan, a whole one".to_owned());
     }
     if !flags.stride.is_multiple_of(64) {
         return Err(format!(

@@ -67,10 +67,11 @@ impl Mode {
     }
 
     /// Letters of the flags that it takes, as MLC's help lists them. `-e` asks for what holds
-    /// anyway and `-v` for more text, so they go with every mode.
+    /// anyway and `-v` for more text, so they go with every mode; `-b` and `-t` without a mode are
+    /// ours.
     pub const fn letters(self) -> &'static str {
         match self {
-            Mode::Everything => "erXv",
+            Mode::Everything => "bertXv",
             Mode::LatencyMatrix => "abDelLhrtxXv",
             Mode::IdleLatency => "abcDeijJlLhrtxXfpv",
             Mode::BandwidthMatrix => "belLhMRtWXYZv",

@@ -63,7 +63,7 @@ fn a_value_is_glued_or_follows() {
     assert_eq!(request.flags.threads_file.as_deref(), Some("file"));
     assert_eq!(
         (request.flags.delay, request.flags.seconds),
-        (Some(0), Some(10))
+        (Some(0), Some(10.0))
     );
     let request = run("--loaded_latency -k3-6,9 -W3 -Z");
     assert_eq!(request.flags.cpus, Some(IdList(vec![3, 4, 5, 6, 9])));
@@ -103,7 +103,7 @@ fn a_flag_outside_its_mode_is_refused_by_name() {
         error("--idle_latency -W3"),
         "`-W` is not for --idle_latency; it goes with --bandwidth_matrix, --loaded_latency"
     );
-    assert!(error("-b10m").starts_with("`-b` is not for a run without a mode; it goes with --lat"));
+    assert!(error("-l128").starts_with("`-l` is not for a run without a mode; it goes with --lat"));
     for mode in Mode::ALL {
         for def in Flags::DEFS {
             let letter = def.name.chars().next().unwrap();
