@@ -63,6 +63,9 @@ enum Verb {
     Import(import::Arguments),
 }
 
+/// A tool whose command lines are taken as they are, without the program's name.
+type Personality = fn(&[String]) -> ExitCode;
+
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let called = words
@@ -76,9 +79,8 @@ fn main() -> ExitCode {
     };
     // A link named fio is fio, one named mlc is mlc; and their words never pass through another
     // parser.
-    let personality: &[(&str, fn(&[String]) -> ExitCode)] =
-        &[("fio", fio::main), ("mlc", mlc::main)];
-    for (name, main) in personality {
+    let personalities: [(&str, Personality); 2] = [("fio", fio::main), ("mlc", mlc::main)];
+    for (name, main) in personalities {
         if called.as_ref().is_some_and(|called| called == name) {
             return main(&text(&words[1..]));
         }
