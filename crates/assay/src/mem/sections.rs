@@ -15,7 +15,8 @@ use memory::staircase::{LAST_BYTES, Stairs, curve};
 use result::memory::{Bandwidth, BandwidthRow, CacheCurve, Matrix, Mix, Tried};
 use std::time::Duration;
 
-/// What a run without a verb measures, in this order; from node to node only where there are several.
+/// What a run without a verb measures, in this order; from node to node only where there are
+/// several.
 pub fn all(session: &Session) -> Vec<Section> {
     let bandwidth = Section::Bandwidth { mixes: Vec::new() };
     let mut all = vec![Section::Latency, Section::Cache, bandwidth];
