@@ -2,7 +2,7 @@
 
 use result::import::{self, Problem};
 use result::{Direction, Job, LatencyClass, MemoryTable, Run, Unified};
-use serde_json::json;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use units::Ddir;
@@ -59,15 +59,32 @@ pub fn main(arguments: &Arguments) -> ExitCode {
     ExitCode::from(u8::from(failed))
 }
 
+/// What `--json` prints. Not a `serde_json::Value`, which has no integers of 128 bits.
+#[derive(Serialize)]
+struct Document<'a> {
+    runs: Vec<&'a Run>,
+    problems: Vec<Told<'a>>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    file: &'a str,
+    line: usize,
+    what: &'a str,
+}
+
 fn document(files: &[File]) -> String {
-    let runs: Vec<&Run> = files.iter().flat_map(|file| &file.runs).collect();
     let problems = files.iter().flat_map(|file| {
-        let told = |problem: &Problem| {
-            json!({"file": file.name, "line": problem.line, "what": problem.what})
-        };
-        file.problems.iter().map(told)
+        file.problems.iter().map(|problem| Told {
+            file: &file.name,
+            line: problem.line,
+            what: &problem.what,
+        })
     });
-    let document = json!({"runs": runs, "problems": problems.collect::<Vec<_>>()});
+    let document = Document {
+        runs: files.iter().flat_map(|file| &file.runs).collect(),
+        problems: problems.collect(),
+    };
     serde_json::to_string_pretty(&document).expect("numbers and names")
 }
 

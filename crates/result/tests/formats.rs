@@ -118,6 +118,17 @@ fn our_own_documents() {
     let text = serde_json::to_string_pretty(&run).expect("a document");
     let again = one("run.json", &text);
     assert_eq!(again.jobs, run.jobs);
+    // Sums of squares of nanoseconds take more than 64 bits.
+    let notes = include_str!("seeds/striping.txt");
+    let long = import::read("a.txt", notes).runs.remove(1);
+    let squares = long.jobs[0].dirs[Ddir::Write].clat.moments.squares;
+    assert!(squares > u128::from(u64::MAX));
+    let text = serde_json::to_string(&long).expect("a document");
+    let again = one("run.json", &text);
+    assert_eq!(
+        again.jobs[0].dirs[Ddir::Write].clat.moments.squares,
+        squares
+    );
     let newer = text.replacen("\"schema\": 1", "\"schema\": 999", 1);
     let imported = import::read("run.json", &newer);
     assert!(

@@ -83,11 +83,12 @@ pub(super) fn documents(lines: &[&str], at: usize, out: &mut Out) -> Option<usiz
             return Some((at + error.line().saturating_sub(1)).min(lines.len() - 1));
         }
     };
-    let end = text[..stream.byte_offset()].matches('\n').count() + at;
+    let document = &text[..stream.byte_offset()];
+    let end = document.matches('\n').count() + at;
     let (read, format) = if tree.get("fio version").is_some() {
         (run_of(fio_old::modernised(tree)), "fio-json")
     } else {
-        (own(tree), "assay")
+        (own(&tree, document), "assay")
     };
     match read {
         Ok(run) => out.found.push(Found {
@@ -102,14 +103,16 @@ pub(super) fn documents(lines: &[&str], at: usize, out: &mut Out) -> Option<usiz
 }
 
 /// A document of ours, of this version or an older one.
-fn own(tree: Value) -> Result<Run, serde_json::Error> {
+///
+/// It is read from the text: a `Value` has no integers of 128 bits, as sums of squares are.
+fn own(tree: &Value, text: &str) -> Result<Run, serde_json::Error> {
     let schema = tree.get("schema").and_then(Value::as_u64).unwrap_or(0);
     if schema > u64::from(SCHEMA_VERSION) {
         return Err(serde::de::Error::custom(format!(
             "a document of version {schema}, and this program knows versions up to {SCHEMA_VERSION}"
         )));
     }
-    Run::deserialize(tree)
+    serde_json::from_str(text)
 }
 
 #[derive(Deserialize)]
