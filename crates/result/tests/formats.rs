@@ -123,8 +123,8 @@ fn our_own_documents() {
     let long = import::read("a.txt", notes).runs.remove(1);
     let squares = long.jobs[0].dirs[Ddir::Write].clat.moments.squares;
     assert!(squares > u128::from(u64::MAX));
-    let text = serde_json::to_string(&long).expect("a document");
-    let again = one("run.json", &text);
+    let whole = serde_json::to_string(&long).expect("a document");
+    let again = one("run.json", &whole);
     assert_eq!(
         again.jobs[0].dirs[Ddir::Write].clat.moments.squares,
         squares
