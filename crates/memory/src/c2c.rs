@@ -30,8 +30,9 @@ use sys::clock::monotonic_raw_ns;
 pub const LINES: usize = 8;
 /// Bytes between the lines: a page and a line, so that they differ in both.
 const LINE_STEP: usize = 4096 + 64;
-/// Round trips between two looks at the clock.
-const ROUNDS: u64 = 1000;
+/// Round trips between two looks at the clock: some 30 us, a thousand times what a look may be
+/// off. The median of such batches forgives the slices of time that something else took.
+const ROUNDS: u64 = 200;
 /// Bytes between the lines of a hand-over.
 const STRIDE: usize = 256;
 /// The window of a hand-over unless said otherwise: fits the second cache of most processors.
@@ -124,11 +125,12 @@ pub fn round_trip(machine: &Machine, pair: Pair, how: &Sampling) -> Result<Trans
     ))
 }
 
-/// Mean time of half a round trip of one line, ns.
+/// Time of half a round trip of one line, ns: the median of many batches.
 fn half_trip(area: &Area, number: usize, sample: Duration) -> f64 {
     let word = area.word(number * LINE_STEP);
     let mut value = word.load(Ordering::Acquire);
-    let (begun, mut rounds) = (monotonic_raw_ns(), 0);
+    let begun = monotonic_raw_ns();
+    let (mut last, mut halves) = (begun, Vec::new());
     loop {
         for _ in 0..ROUNDS {
             value += 1;
@@ -138,10 +140,11 @@ fn half_trip(area: &Area, number: usize, sample: Duration) -> f64 {
                 spin_loop();
             }
         }
-        rounds += ROUNDS;
-        let taken = monotonic_raw_ns() - begun;
-        if taken >= sample.as_nanos() as u64 {
-            return taken as f64 / (2 * rounds) as f64;
+        let now = monotonic_raw_ns();
+        halves.push((now - last) as f64 / (2 * ROUNDS) as f64);
+        last = now;
+        if now - begun >= sample.as_nanos() as u64 {
+            return median(&mut halves);
         }
     }
 }
@@ -282,9 +285,9 @@ pub fn hand_over(machine: &Machine, wanted: &HandOver, how: &Sampling) -> Result
         let cells = ring.cells();
         collect(&how.rule, Better::Lower, || {
             let (host, thread) = (HostWatch::start(), ThreadWatch::start());
-            let (mut spent, mut loads) = (0, 0);
+            let mut passes = Vec::new();
             let begun = monotonic_raw_ns();
-            while loads == 0 || monotonic_raw_ns() - begun < how.sample.as_nanos() as u64 {
+            while passes.is_empty() || monotonic_raw_ns() - begun < how.sample.as_nanos() as u64 {
                 turn.store(WRITER, Ordering::Release);
                 while turn.load(Ordering::Acquire) != READER {
                     spin_loop();
@@ -294,11 +297,11 @@ pub fn hand_over(machine: &Machine, wanted: &HandOver, how: &Sampling) -> Result
                 // Short of once around: the loop rounds up, and lines seen twice are near.
                 let wanted = cells - cells % 16;
                 let from = monotonic_raw_ns();
-                loads += ring.follow(wanted);
-                spent += monotonic_raw_ns() - from;
+                let loads = ring.follow(wanted);
+                passes.push((monotonic_raw_ns() - from) as f64 / loads as f64);
             }
             Ok::<_, Error>(Reading {
-                value: spent as f64 / loads as f64,
+                value: median(&mut passes),
                 disturbed: host.stop(&[thread.stop()]),
             })
         })

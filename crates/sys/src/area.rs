@@ -1,14 +1,15 @@
 //! Memory whose pages and nodes matter: mapped without a touch, bound, filled, looked at.
 //!
-//! Invariant: an [`Area`] owns `map .. map + map_bytes` and `base .. base + len` lies inside it,
-//! readable and writable. No reference to its bytes is ever made: they are reached through atomic
-//! words within checked bounds, or by loops in assembly that get the address. So any number of
-//! threads may share an area.
+//! Invariant: an [`Area`] keeps its mapping alive, and `base .. base + len` lies inside it,
+//! readable and writable, apart from that of any other area. No reference to its bytes is ever
+//! made: they are reached through atomic words within checked bounds, or by loops in assembly that
+//! get the address. So any number of threads may share an area.
 
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags};
 use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::numa;
@@ -24,13 +25,26 @@ pub enum Pages {
     Huge(usize),
 }
 
-/// See the module.
+/// See the module. Pieces of one mapping share it; it ends with the last of them.
 #[derive(Debug)]
 pub struct Area {
-    map: NonNull<u8>,
-    map_bytes: usize,
+    map: Arc<Map>,
     base: NonNull<u8>,
     len: usize,
+}
+
+/// A mapping.
+#[derive(Debug)]
+struct Map {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and no area in it is left.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
 }
 
 // SAFETY: the area is owned, and nothing in it is tied to a thread.
@@ -61,12 +75,7 @@ impl Area {
             let size = MapFlags::from_bits_retain(page.trailing_zeros() << 26);
             let flags = MapFlags::PRIVATE | MapFlags::HUGETLB | size;
             let map = reserve(len, ProtFlags::READ | ProtFlags::WRITE, flags)?;
-            return Ok(Area {
-                map,
-                map_bytes: len,
-                base: map,
-                len,
-            });
+            return Ok(Area::whole(map, len));
         }
         // Room on both sides that cannot be touched: it aligns the area and keeps the kernel from
         // merging it with neighbours, so that what is told about it is about it alone.
@@ -78,12 +87,12 @@ impl Area {
         };
         // SAFETY: skip <= page, and the mapping has two pages more than `len`.
         let base = unsafe { map.add(skip) };
-        let area = Area {
-            map,
-            map_bytes,
-            base,
-            len,
-        };
+        let start = map;
+        let map = Arc::new(Map {
+            start,
+            bytes: map_bytes,
+        });
+        let area = Area { map, base, len };
         let protection = MprotectFlags::READ | MprotectFlags::WRITE;
         // SAFETY: the range is inside the new mapping, which nothing else knows of.
         unsafe { rustix::mm::mprotect(base.as_ptr().cast(), len, protection)? };
@@ -112,12 +121,30 @@ impl Area {
         // SAFETY: a new mapping at an address of the kernel's choice; the file is long enough.
         let at = unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, access, flags, file, 0)? };
         let map = NonNull::new(at.cast()).expect("the kernel never maps page zero unasked");
-        Ok(Area {
-            map,
-            map_bytes: len,
-            base: map,
+        Ok(Area::whole(map, len))
+    }
+
+    fn whole(start: NonNull<u8>, len: usize) -> Area {
+        let map = Map { start, bytes: len };
+        Area {
+            map: Arc::new(map),
+            base: start,
             len,
-        })
+        }
+    }
+
+    /// Cuts the area into `count` pieces that begin at multiples of the base page size; the last
+    /// may be shorter, and there are fewer where there are fewer pages. Panics for no pieces.
+    pub fn split(self, count: usize) -> Vec<Area> {
+        let small = rustix::param::page_size();
+        let piece = self.len.div_ceil(count).next_multiple_of(small);
+        let at = |start: usize| Area {
+            map: self.map.clone(),
+            // SAFETY: start < len, so the piece begins inside the area.
+            base: unsafe { self.base.add(start) },
+            len: piece.min(self.len - start),
+        };
+        (0..self.len).step_by(piece).map(at).collect()
     }
 
     /// Bytes; a whole number of the pages asked for.
@@ -225,13 +252,6 @@ impl Area {
     }
 }
 
-impl Drop for Area {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours and borrows of it cannot outlive `self`.
-        let _ = unsafe { rustix::mm::munmap(self.map.as_ptr().cast(), self.map_bytes) };
-    }
-}
-
 /// Bytes of a page of the base size.
 pub fn small_page_bytes() -> usize {
     rustix::param::page_size()
@@ -284,6 +304,22 @@ mod tests {
             let beyond = std::panic::catch_unwind(|| area.load(offset));
             assert!(beyond.is_err(), "{offset}");
         }
+    }
+
+    #[test]
+    fn pieces_are_apart_and_outlive_each_other() {
+        let page = small_page_bytes();
+        let mut pieces = Area::map(10 * page, Pages::Base).unwrap().split(4);
+        let bytes: Vec<usize> = pieces.iter().map(Area::bytes).collect();
+        assert_eq!(bytes, [3 * page, 3 * page, 3 * page, page]);
+        for (number, piece) in pieces.iter().enumerate() {
+            piece.store(piece.bytes() - 8, number as u64 + 1);
+        }
+        let last = pieces.pop().unwrap();
+        drop(pieces);
+        assert_eq!((last.load(0), last.load(page - 8)), (0, 4));
+        last.populate().unwrap();
+        assert!(std::panic::catch_unwind(|| last.load(page)).is_err());
     }
 
     #[test]
