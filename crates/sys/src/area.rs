@@ -40,6 +40,11 @@ struct Map {
     bytes: usize,
 }
 
+// SAFETY: the mapping is owned, and nothing in it is tied to a thread.
+unsafe impl Send for Map {}
+// SAFETY: a shared map gives nothing away.
+unsafe impl Sync for Map {}
+
 impl Drop for Map {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and no area in it is left.
