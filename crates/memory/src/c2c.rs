@@ -33,6 +33,9 @@ const LINE_STEP: usize = 4096 + 64;
 /// Round trips between two looks at the clock: some 30 us, a thousand times what a look may be
 /// off. The median of such batches forgives the slices of time that something else took.
 const ROUNDS: u64 = 200;
+/// Looks for an answer after which the other side is taken not to run: some tenths of a
+/// millisecond, a thousand transfers.
+const PATIENCE: u32 = 10_000;
 /// Bytes between the lines of a hand-over.
 const STRIDE: usize = 256;
 /// The window of a hand-over unless said otherwise: fits the second cache of most processors.
@@ -125,26 +128,39 @@ pub fn round_trip(machine: &Machine, pair: Pair, how: &Sampling) -> Result<Trans
     ))
 }
 
-/// Time of half a round trip of one line, ns: the median of many batches.
+/// Time of half a round trip of one line, ns: the median of many batches. A batch in which the
+/// other side does not answer for long ends early, and counts only if there is no other.
 fn half_trip(area: &Area, number: usize, sample: Duration) -> f64 {
     let word = area.word(number * LINE_STEP);
     let mut value = word.load(Ordering::Acquire);
     let begun = monotonic_raw_ns();
-    let (mut last, mut halves) = (begun, Vec::new());
+    let (mut last, mut halves, mut broken) = (begun, Vec::new(), Vec::new());
     loop {
-        for _ in 0..ROUNDS {
+        let (mut rounds, mut looks) = (0, 0);
+        while rounds < ROUNDS && looks < PATIENCE {
             value += 1;
             word.store(value, Ordering::Release);
             value += 1;
+            looks = 0;
             while word.load(Ordering::Acquire) != value {
                 spin_loop();
+                looks += 1;
             }
+            rounds += 1;
         }
         let now = monotonic_raw_ns();
-        halves.push((now - last) as f64 / (2 * ROUNDS) as f64);
+        let half_ns = (now - last) as f64 / (2 * rounds) as f64;
+        match looks < PATIENCE {
+            true => halves.push(half_ns),
+            false => broken.push(half_ns),
+        }
         last = now;
         if now - begun >= sample.as_nanos() as u64 {
-            return median(&mut halves);
+            return median(if halves.is_empty() {
+                &mut broken
+            } else {
+                &mut halves
+            });
         }
     }
 }
