@@ -6,6 +6,7 @@
 //! engine: [`Engine::slot_mut`] panics for such a slot if the kernel may be using it.
 
 use crate::cmdprio::CmdPrio;
+use crate::offload::Serve;
 use option::OptionSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -138,6 +139,8 @@ pub struct Caps {
     pub fixed_size: bool,
     /// Can write atomically (`RWF_ATOMIC`).
     pub atomic: bool,
+    /// A job can have one for each request in flight, in a thread of its own.
+    pub offloads: bool,
 }
 
 impl Caps {
@@ -157,6 +160,7 @@ impl Caps {
         queued_syncs: false,
         fixed_size: false,
         atomic: false,
+        offloads: false,
     };
 
     /// Whether stamps and reports treat the engine as synchronous at this queue depth.
@@ -291,7 +295,8 @@ impl EngineError {
     }
 }
 
-/// A way to reach a device. One value belongs to one worker and stays on its thread.
+/// A way to reach a device. One value belongs to one worker and stays on its thread, unless the
+/// engine [`offloads`](Caps::offloads).
 pub trait Engine: Sized {
     /// The engine's own options.
     type Options: OptionSet + std::fmt::Debug;
@@ -303,6 +308,8 @@ pub trait Engine: Sized {
     const HELP: &'static str;
     /// What it can do.
     const CAPS: Caps;
+    /// [`times`](Engine::times) tells when requests were issued and done.
+    const TIMED: bool = false;
 
     /// Takes files and buffers. Called on the worker's own thread.
     fn start(setup: Setup<'_, Self::Options>) -> Result<Self, EngineError>;
@@ -378,5 +385,23 @@ pub trait Engine: Sized {
     /// Messages that were lost before they could be read.
     fn dropped(&self) -> u64 {
         0
+    }
+
+    /// When the request whose result was handed out last for this slot was issued and done,
+    /// nanoseconds of the monotonic clock; called only with [`TIMED`](Engine::TIMED).
+    fn times(&self, _slot: u32) -> (u64, u64) {
+        (0, 0)
+    }
+
+    /// The engine, of depth one, for a thread of its own; only where it
+    /// [`offloads`](Caps::offloads).
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        None
+    }
+
+    /// Ends the threads that the engine has made, and tells what they have used. No request
+    /// follows.
+    fn helpers(&mut self) -> sys::process::Usage {
+        sys::process::Usage::default()
     }
 }

@@ -4,6 +4,7 @@
 //! it, a trim punches a hole. Syncs are syncs.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+use crate::offload::Serve;
 use crate::inline;
 use sys::file::{Allocation, File, Kind};
 use sys::pages::Pool;
@@ -30,6 +31,7 @@ impl Engine for Falloc {
         fake: true,
         alters: true,
         trims: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -75,6 +77,10 @@ impl Engine for Falloc {
 
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }
 

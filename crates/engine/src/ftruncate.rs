@@ -1,6 +1,7 @@
 //! `ftruncate`: a write cuts (or extends) the file to the request's offset.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+use crate::offload::Serve;
 use crate::inline;
 use sys::file::File;
 use sys::pages::Pool;
@@ -21,6 +22,7 @@ impl Engine for Ftruncate {
     const CAPS: Caps = Caps {
         sync: true,
         fake: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -59,6 +61,10 @@ impl Engine for Ftruncate {
 
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }
 

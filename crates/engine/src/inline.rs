@@ -4,6 +4,7 @@
 //! all, syncs and trims, stands here once.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::offload::Serve;
 use crate::direct;
 use option::OptionSet;
 use std::io;
@@ -12,7 +13,7 @@ use sys::pages::Pool;
 use units::Ddir;
 
 /// How data moves.
-pub trait Transfer: Sized {
+pub trait Transfer: Sized + Send + 'static {
     /// The engine's options.
     type Options: OptionSet + std::fmt::Debug;
     /// See [`Engine::NAME`].
@@ -46,6 +47,7 @@ impl<T: Transfer> Engine for Inline<T> {
         sync: true,
         trims: true,
         atomic: T::ATOMIC,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -88,6 +90,10 @@ impl<T: Transfer> Engine for Inline<T> {
 
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }
 

@@ -22,6 +22,7 @@ pub mod names;
 pub mod net;
 pub mod nop;
 pub mod null;
+pub mod offload;
 pub mod page_fault;
 pub mod posixaio;
 pub mod psync;

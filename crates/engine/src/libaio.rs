@@ -4,6 +4,7 @@
 //! nothing is staged, else the answer is [`Queued::Full`].
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::offload::Serve;
 use crate::cmdprio::{self, CmdPrio};
 use crate::{direct, inline};
 use std::io;
@@ -51,6 +52,7 @@ impl Engine for Libaio {
     const CAPS: Caps = Caps {
         trims: true,
         atomic: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -161,5 +163,9 @@ impl Engine for Libaio {
 
     fn files(&self) -> &[File] {
         self.context.files()
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }

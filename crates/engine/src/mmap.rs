@@ -4,6 +4,7 @@
 //! are written back and dropped afterwards, which is as near to direct as a mapping gets.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::offload::Serve;
 use crate::inline;
 use sys::file::File;
 use sys::mapping::{Access, Mapping};
@@ -56,6 +57,7 @@ impl Engine for Mmap {
         sync: true,
         trims: true,
         fixed_size: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -110,5 +112,9 @@ impl Engine for Mmap {
 
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }

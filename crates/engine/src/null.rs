@@ -4,6 +4,7 @@
 //! the batch, and until that batch has been reaped nothing further is taken.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+use crate::offload::Serve;
 use std::io;
 use sys::file::File;
 use sys::pages::Pool;
@@ -32,6 +33,7 @@ impl Engine for Null {
         trims: true,
         queued_syncs: true,
         sync_at_depth_one: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -103,5 +105,9 @@ impl Engine for Null {
 
     fn files(&self) -> &[File] {
         &[]
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }

@@ -5,6 +5,7 @@
 //! served on the spot.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+use crate::offload::Serve;
 use crate::{direct, inline};
 use std::io;
 use sys::file::File;
@@ -26,6 +27,7 @@ impl Engine for Posixaio {
     const CAPS: Caps = Caps {
         trims: true,
         queued_syncs: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -96,5 +98,9 @@ impl Engine for Posixaio {
 
     fn files(&self) -> &[File] {
         self.context.files()
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }

@@ -1,6 +1,7 @@
 //! `splice`: data move through a pipe, with `splice` at the file and `vmsplice` at the buffer.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+use crate::offload::Serve;
 use crate::{direct, inline};
 use sys::file::File;
 use sys::pages::Pool;
@@ -33,6 +34,7 @@ impl Engine for Splice {
     const CAPS: Caps = Caps {
         sync: true,
         trims: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -84,5 +86,9 @@ impl Engine for Splice {
 
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }

@@ -6,6 +6,7 @@
 //! when nothing is gathered.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
+use crate::offload::Serve;
 use crate::{direct, inline};
 use std::io;
 use sys::file::File;
@@ -58,6 +59,7 @@ impl Engine for Vsync {
         sync: true,
         gathers: true,
         trims: true,
+        offloads: true,
         ..Caps::NONE
     };
 
@@ -148,5 +150,9 @@ impl Engine for Vsync {
 
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn into_server(self) -> Option<Box<dyn Serve>> {
+        Some(Box::new(self))
     }
 }

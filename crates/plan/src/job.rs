@@ -161,7 +161,7 @@ impl<'a> Job<'a> {
                 self.name
             ));
         }
-        if self.caps.sync && options.queue.iodepth > 1 {
+        if self.caps.sync && options.queue.iodepth > 1 && !self.depth.offload {
             notes.push(
                 "both iodepth >= 1 and synchronous I/O engine are selected, \
                  queue depth will be capped at 1"
@@ -232,6 +232,14 @@ impl<'a> Job<'a> {
         if options.target.fill_device && options.io.rw.mode.is_random() {
             let text = format!("fill_device=1 fills in order, rw={} is random", self.rw());
             faults.push(Fault::option("fill_device", text));
+        }
+        if self.depth.offload && !self.caps.offloads {
+            let text = format!(
+                "io_submit_mode=offload: ioengine={} cannot be used by several threads; psync, \
+                 libaio and others can",
+                self.kind.name()
+            );
+            faults.push(Fault::option("io_submit_mode", text));
         }
         let verifies = options.verify.verify != VerifyKind::None;
         let no_data = self.caps.no_io || self.caps.by_name.is_some();
@@ -356,12 +364,15 @@ fn depth(options: &Options, iodepth: u32) -> Depth {
         .unwrap_or(0)
         .max(min)
         .max(1);
+    let offload = queue.io_submit_mode == kinds::SubmitMode::Offload;
+    // Each thread submits and reaps one request.
+    let batch = |size: u32, one: u32| if offload { one } else { size };
     Depth {
         iodepth,
-        low: within(queue.iodepth_low.unwrap_or(0)),
-        batch_submit: within(queue.iodepth_batch),
-        batch_complete_min: min,
-        batch_complete_max: max,
+        low: batch(within(queue.iodepth_low.unwrap_or(0)), iodepth),
+        batch_submit: batch(within(queue.iodepth_batch), 1),
+        batch_complete_min: batch(min, 1),
+        batch_complete_max: batch(max, iodepth),
         // A trim must not meet a newer write of its range in flight.
         serialize_overlap: (queue.serialize_overlap || options.io.trim_percentage > 0)
             && iodepth > 1
@@ -373,6 +384,7 @@ fn depth(options: &Options, iodepth: u32) -> Depth {
             kinds::Stamps::Early => Stamps::Early,
             kinds::Stamps::Each => Stamps::Each,
         },
-        prompt: queue.reap == kinds::Reap::Prompt,
+        prompt: offload || queue.reap == kinds::Reap::Prompt,
+        offload,
     }
 }

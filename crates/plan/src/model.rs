@@ -174,6 +174,8 @@ pub struct Depth {
     pub stamps: Stamps,
     /// Reap what is ready after every submission, not only when the queue is full.
     pub prompt: bool,
+    /// Each request in flight has a thread of its own (`io_submit_mode=offload`).
+    pub offload: bool,
 }
 
 /// When an asynchronous request counts as issued and as complete.

@@ -90,6 +90,7 @@ pub fn job(account: &Account<'_>) -> Job {
 
 fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
     let sync = caps.sync_at(account.worker.depth.iodepth);
+    let inline = crate::worker::inline(account.worker);
     let Account { worker, stats, .. } = account;
     let measured = &worker.measured;
     let classes = &stats.classes[ddir];
@@ -103,7 +104,7 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
     let clat = kept(measured.clat, &classes.clat);
     let lat = if caps.by_name.is_some() {
         Latency::default()
-    } else if sync {
+    } else if inline {
         sync_lat(worker, &classes.clat)
     } else {
         classes.lat.clone()
@@ -131,7 +132,7 @@ fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
     let priorities = priorities(account, ddir, all);
     Direction {
         bytes,
-        issued: if sync {
+        issued: if inline {
             ios + odd.failed + odd.again
         } else {
             stats.issued[ddir]
@@ -197,13 +198,14 @@ fn maps(
     worker: &Worker,
 ) -> (DepthMap, BatchMap, BatchMap) {
     let caps = worker.engine.kind.caps();
-    if !caps.sync_at(worker.depth.iodepth) {
+    // A thread of its own has a depth of one, as fio counts.
+    if !caps.sync_at(worker.depth.iodepth) && !worker.depth.offload {
         return (stats.depth, stats.submit, stats.complete);
     }
     let calls = dirs.0.iter().map(|d| d.issued).sum::<u64>() + stats.sync.ios;
     let mut depth = DepthMap::default();
     depth.0[0] = calls;
-    if !caps.sync {
+    if !caps.sync && !worker.depth.offload {
         return (depth, BatchMap::default(), BatchMap::default());
     }
     let mut batches = BatchMap {

@@ -15,6 +15,7 @@ use crate::stats::{Snapshot, Stats};
 use crate::targets;
 use crate::verify::{self, Verification};
 use engine::cmdprio::CmdPrio;
+use engine::offload::Offloaded;
 use engine::{Engine, Setup, Visitor};
 use plan::model;
 use result::Failure;
@@ -92,9 +93,8 @@ pub struct Outcome {
 impl Outcome {
     /// Nothing was done yet.
     fn new(worker: &model::Worker) -> Self {
-        let sync = worker.engine.kind.caps().sync_at(worker.depth.iodepth);
         Outcome {
-            stats: Stats::new(worker, sync),
+            stats: Stats::new(worker, inline(worker)),
             pid: sys::process::thread_id(),
             started_ms: epoch_ms(),
             io_ns: 0,
@@ -186,6 +186,17 @@ impl Visitor for Start<'_> {
     // every engine and for what only the start needed.
     #[inline(never)]
     fn visit<E: Engine>(self) {
+        if self.worker.depth.offload {
+            self.with_engine(start_servers::<E>);
+        } else {
+            self.with_engine(start_engine::<E>);
+        }
+    }
+}
+
+impl Start<'_> {
+    #[inline(never)]
+    fn with_engine<E: Engine>(self, start: StartEngine<E>) {
         let Start {
             worker,
             shared,
@@ -194,7 +205,7 @@ impl Visitor for Start<'_> {
             files,
             outcome,
         } = self;
-        let prepared = prepare::<E>(worker, files, &shared.io_workers);
+        let prepared = prepare(worker, files, &shared.io_workers, start);
         tell(Tale::Ready);
         shared.start.pass();
         let before = || script(worker, worker.lifecycle.prerun.as_deref(), "prerun", tell);
@@ -211,6 +222,7 @@ impl Visitor for Start<'_> {
             shared,
             tell,
             book,
+            start,
             engine,
             filler,
             source,
@@ -257,22 +269,78 @@ type Prepared<E> = (E, Option<Filler>, Source, Option<CmdPrio>);
 /// Requests, and the times they were recorded at where those count.
 type Source = (Box<dyn Fill>, Option<Timetable>);
 
+/// Makes the engine of a worker, with buffers of its own, filled where the job fills buffers.
+type StartEngine<E> = fn(
+    &model::Worker,
+    Vec<sys::file::File>,
+    &Arc<AtomicU32>,
+    Option<&mut Filler>,
+) -> Result<(E, Option<CmdPrio>), Failure>;
+
 /// Buffers, engine and generator: all allocation happens here.
 #[inline(never)]
 fn prepare<E: Engine>(
     worker: &model::Worker,
     files: Vec<sys::file::File>,
     io_workers: &Arc<AtomicU32>,
+    start: StartEngine<E>,
 ) -> Result<Prepared<E>, Failure> {
     let fills = worker.uses(Ddir::Write) && !verify::stamps(worker);
     let mut filler = fills.then(|| Filler::new(&worker.buffers.fill));
-    let (engine, chosen) = start_engine(worker, files, io_workers, filler.as_mut())?;
+    let (engine, chosen) = start(worker, files, io_workers, filler.as_mut())?;
     Ok((engine, filler, requests(worker)?, chosen))
 }
 
-/// An engine with buffers of its own, filled where the job fills buffers.
+/// A server for each request in flight.
+fn start_servers<E: Engine>(
+    worker: &model::Worker,
+    files: Vec<sys::file::File>,
+    io_workers: &Arc<AtomicU32>,
+    mut filler: Option<&mut Filler>,
+) -> Result<(Offloaded, Option<CmdPrio>), Failure> {
+    let mut servers = Vec::new();
+    let mut chosen = None;
+    for _ in 0..worker.depth.iodepth {
+        let own: Result<Vec<_>, _> = files.iter().map(sys::file::File::again).collect();
+        let own = own.map_err(|error| failure::step("open again", &error))?;
+        let (engine, priorities) =
+            start_one::<E>(worker, 1, own, io_workers, filler.as_deref_mut())?;
+        servers.extend(engine.into_server());
+        chosen = priorities;
+    }
+    let engine = Offloaded::new(servers, files)
+        .map_err(|error| failure::step("start submitting threads", &error))?;
+    Ok((engine, chosen))
+}
+
+/// An engine for all requests.
 fn start_engine<E: Engine>(
     worker: &model::Worker,
+    files: Vec<sys::file::File>,
+    io_workers: &Arc<AtomicU32>,
+    filler: Option<&mut Filler>,
+) -> Result<(E, Option<CmdPrio>), Failure> {
+    start_one(worker, slots::<E>(worker), files, io_workers, filler)
+}
+
+/// How many requests the worker has in flight at most.
+fn slots<E: Engine>(worker: &model::Worker) -> u32 {
+    if E::CAPS.inline_at(worker.depth.iodepth) {
+        1
+    } else {
+        worker.depth.iodepth
+    }
+}
+
+/// The worker's own thread serves the requests: they are issued when they are taken up.
+pub(crate) fn inline(worker: &model::Worker) -> bool {
+    let caps = worker.engine.kind.caps();
+    caps.sync_at(worker.depth.iodepth) && !worker.depth.offload
+}
+
+fn start_one<E: Engine>(
+    worker: &model::Worker,
+    depth: u32,
     files: Vec<sys::file::File>,
     io_workers: &Arc<AtomicU32>,
     filler: Option<&mut Filler>,
@@ -290,11 +358,6 @@ fn start_engine<E: Engine>(
     };
     let (options, _notes) = engine::registry::options_from::<E>(&given, kb_base)
         .map_err(|error| Failure::new(22, "engine options", error.to_string()))?;
-    let depth = if E::CAPS.inline_at(worker.depth.iodepth) {
-        1
-    } else {
-        worker.depth.iodepth
-    };
     let mut pool = targets::pool(worker, depth)?;
     if let Some(filler) = filler {
         for slot in 0..depth {
@@ -360,6 +423,7 @@ struct Parts<'a, E> {
     shared: &'a Shared,
     tell: Tell<'a>,
     book: Option<Box<Book>>,
+    start: StartEngine<E>,
     engine: E,
     filler: Option<Filler>,
     source: Source,
@@ -376,6 +440,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         shared,
         tell,
         mut book,
+        start,
         engine,
         filler,
         source: (fill, times),
@@ -391,12 +456,9 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
         .enter(if ramps { Phase::Ramp } else { Phase::Running });
     shared.live.begin(sys::clock::monotonic_ns());
     let begin = clock.now();
-    let depth = if E::CAPS.inline_at(worker.depth.iodepth) {
-        1
-    } else {
-        worker.depth.iodepth
-    };
-    let verification = match Verification::new(worker, depth, E::CAPS.fake) {
+    let depth = slots::<E>(worker);
+    let fake = worker.engine.kind.caps().fake;
+    let verification = match Verification::new(worker, depth, fake) {
         Ok(verification) => verification,
         Err(failure) => {
             outcome.stats.failure = Some(failure);
@@ -427,13 +489,17 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     let timekeeper = times.map(|times| Timekeeper::new(times, begin));
     let turns = shared.locks.of(worker, depth);
     let priorities = chosen.map(|chosen| Priorities::new(chosen, depth, worker));
+    let again = Again {
+        start,
+        io_workers: &shared.io_workers,
+    };
     let rich = turns.is_some()
         || priorities.is_some()
         || timekeeper.is_some()
         || pace.is_some()
         || book.is_some()
         || verification.is_some();
-    if rich || worker.depth.serialize_overlap {
+    if rich || worker.depth.serialize_overlap || E::TIMED {
         if let Some(book) = &mut book {
             book.begin(begin);
         }
@@ -446,7 +512,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
             verification,
             live: Arc::clone(&shared.live),
         };
-        passes(worker, &shared.io_workers, &mut work, &mut rich, outcome);
+        passes(worker, again, &mut work, &mut rich, outcome);
         rich.hand_over(&mut work.stats);
         if let Some(verification) = &mut rich.verification {
             verification.save();
@@ -455,9 +521,9 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
             outcome.sampled = book.finish(&shared.live, clock);
         }
     } else if worker.measured.reduced {
-        passes(worker, &shared.io_workers, &mut work, &mut Reduced, outcome);
+        passes(worker, again, &mut work, &mut Reduced, outcome);
     } else {
-        passes(worker, &shared.io_workers, &mut work, &mut Plain, outcome);
+        passes(worker, again, &mut work, &mut Plain, outcome);
     }
     if shared.live.phase() == Phase::Ramp {
         // The job ended before anything was to be measured.
@@ -467,7 +533,8 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     shared.live.enter(Phase::Finishing);
     work.stats.odd[Ddir::Read].dropped = work.engine.dropped();
     outcome.total_ns = clock.ns(clock.now().wrapping_sub(work.start_ticks));
-    outcome.usage = sys::process::thread_usage().since(&before);
+    let helpers = work.engine.helpers();
+    outcome.usage = sys::process::thread_usage().since(&before).and(helpers);
     outcome.stats = work.stats;
     if let Err(failure) = script(worker, worker.lifecycle.postrun.as_deref(), "postrun", tell) {
         // The measurement is complete; fio ignores this too.
@@ -478,35 +545,49 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     }
 }
 
+/// What it takes to make the engine again.
+struct Again<'a, E> {
+    start: StartEngine<E>,
+    io_workers: &'a Arc<AtomicU32>,
+}
+
+impl<E> Clone for Again<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Again<'_, E> {}
+
 /// Lets a pass begin with files that are new.
 fn renew<E: Engine, C: Clock>(
     worker: &model::Worker,
     work: &mut Work<'_, E, C>,
-    io_workers: &Arc<AtomicU32>,
+    again: Again<'_, E>,
 ) -> Result<(), Failure> {
     let files = targets::renew(worker)?;
-    (work.engine, _) = start_engine(worker, files, io_workers, work.filler.as_mut())?;
+    (work.engine, _) = (again.start)(worker, files, again.io_workers, work.filler.as_mut())?;
     Ok(())
 }
 
 /// All passes of the job.
 fn passes<E: Engine, C: Clock, H: Hooks>(
     worker: &model::Worker,
-    io_workers: &Arc<AtomicU32>,
+    again: Again<'_, E>,
     work: &mut Work<'_, E, C>,
     hooks: &mut H,
     outcome: &mut Outcome,
 ) {
-    let inline = E::CAPS.inline_at(worker.depth.iodepth);
-    let mut queue = (!inline)
-        .then(|| hot::queue::Queue::new(worker.depth, E::CAPS.sync_at(worker.depth.iodepth)));
+    let at_once = E::CAPS.inline_at(worker.depth.iodepth);
+    let sync = worker.engine.kind.caps().sync_at(worker.depth.iodepth);
+    let mut queue = (!at_once).then(|| hot::queue::Queue::new(worker.depth, sync));
     let mut first = true;
     while work.fill.more() && !worker.lifecycle.create_only {
         if !first {
             work.fill.restart();
             work.batch.clear();
             if worker.lifecycle.unlink_each_loop
-                && let Err(failure) = renew(worker, work, io_workers)
+                && let Err(failure) = renew(worker, work, again)
             {
                 work.stats.failure.get_or_insert(failure);
                 return;

@@ -115,6 +115,10 @@ pub struct Context {
     config: Config,
 }
 
+// SAFETY: the pointers of `queue` and `iovecs` lead into boxes that the context owns and into the
+// pool, which is `Send`; the kernel's context belongs to the process.
+unsafe impl Send for Context {}
+
 impl Context {
     /// Makes a context with room for one request per slot of `pool`. `EAGAIN`: the system's limit
     /// (`/proc/sys/fs/aio-max-nr`) is reached; `ENOSYS`: the kernel has no such calls.

@@ -153,6 +153,23 @@ impl File {
         })
     }
 
+    /// The same file, opened as this one was, with a position of its own where it has one.
+    pub fn again(&self) -> io::Result<File> {
+        let fd = match self.kind {
+            Kind::Regular | Kind::Block => {
+                let flags = rustix::fs::fcntl_getfl(&self.fd)? | OFlags::CLOEXEC;
+                let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+                rustix::fs::open(link, flags, Mode::empty())?
+            }
+            _ => self.fd.try_clone()?,
+        };
+        Ok(File {
+            fd,
+            path: self.path.clone(),
+            kind: self.kind,
+        })
+    }
+
     /// Where the file was opened.
     pub fn path(&self) -> &Path {
         &self.path

@@ -56,6 +56,10 @@ pub struct Context {
     waited: Vec<*const libc::aiocb>,
 }
 
+// SAFETY: the pointers lead into boxes that the context owns and into the pool, which is `Send`;
+// the library's requests belong to the process.
+unsafe impl Send for Context {}
+
 impl Context {
     /// Makes a context with room for one request per slot of `pool`.
     pub fn new(pool: Pool, files: Vec<File>) -> Context {

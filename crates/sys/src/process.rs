@@ -114,6 +114,17 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// The sum of both.
+    pub fn and(self, other: Usage) -> Usage {
+        Usage {
+            user_us: self.user_us + other.user_us,
+            system_us: self.system_us + other.system_us,
+            context_switches: self.context_switches + other.context_switches,
+            major_faults: self.major_faults + other.major_faults,
+            minor_faults: self.minor_faults + other.minor_faults,
+        }
+    }
+
     /// What was used between `earlier` and `self`.
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {

@@ -19,6 +19,8 @@ use units::Ddir;
 
 /// How long completions may wait while the next request is not due yet.
 const NAP_NS: u64 = 80_000;
+/// The same where the engine tells when they were done.
+const LONG_NAP_NS: u64 = 2_000_000;
 
 /// Runs one pass and drains the queue.
 pub fn run<E: Engine, C: Clock, H: Hooks>(
@@ -381,7 +383,8 @@ fn reap_until<E: Engine, C: Clock, H: Hooks>(
             return exit;
         }
         if queue.in_flight() == before {
-            let nap = work.clock.now() + work.clock.ticks(NAP_NS);
+            let nap_ns = if E::TIMED { LONG_NAP_NS } else { NAP_NS };
+            let nap = work.clock.now() + work.clock.ticks(nap_ns);
             crate::wait::until(work.clock, work.live, nap.min(deadline));
         }
     }
@@ -478,12 +481,12 @@ fn stamp<E: Engine, C: Clock, H: Hooks>(
     for &slot in &queue.staged[from..upto] {
         let flight = &mut queue.flights[slot as usize];
         flight.issue = issue;
-        if H::ACTIVE {
+        if H::ACTIVE && !E::TIMED {
             hooks.issued(&flight.io(slot), flight.start, issue, work.clock);
         }
     }
     queue.runs.take((upto - from) as u64, |run| {
-        if run.ddir.is_data() {
+        if run.ddir.is_data() && !E::TIMED {
             let ns = work.clock.ns(issue.wrapping_sub(run.start));
             work.stats.classes[run.ddir].slat.add(ns, run.n);
         }

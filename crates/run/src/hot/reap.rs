@@ -185,9 +185,24 @@ fn account<E: Engine, C: Clock, H: Hooks>(
     let each = H::STAMPED && queue.depth.stamps == Stamps::Each;
     for at in 0..n {
         let (slot, result) = queue.reaped[at];
-        let first = queue.flights[slot as usize];
+        let mut first = queue.flights[slot as usize];
         queue.release(slot);
-        let end = if each { work.clock.now() } else { end };
+        let end = if E::TIMED {
+            let (issue, end) = told(work, slot, first.start);
+            first.issue = issue;
+            if !queue.inline {
+                hooks.issued(&first.io(slot), first.start, issue, work.clock);
+                if first.ddir.is_data() {
+                    let ns = work.clock.ns(issue - first.start);
+                    work.stats.classes[first.ddir].slat.add(ns, 1);
+                }
+            }
+            end
+        } else if each {
+            work.clock.now()
+        } else {
+            end
+        };
         if result != first.len as i32 || !first.ddir.is_data() {
             exit = exit.or(unusual(work, slot, &first, result, end));
             continue;
@@ -216,6 +231,16 @@ fn account<E: Engine, C: Clock, H: Hooks>(
         }
     }
     exit
+}
+
+/// When the engine says that the last request of a slot, taken up at tick `start`, was issued and
+/// done. The two clocks may differ by a little: no request is over before it began.
+fn told<E: Engine, C: Clock>(work: &Work<'_, E, C>, slot: u32, start: u64) -> (u64, u64) {
+    let (now, now_ns) = (work.clock.now(), sys::clock::monotonic_ns());
+    let (issued_ns, done_ns) = work.engine.times(slot);
+    let at = |then_ns: u64| now.saturating_sub(work.clock.ticks(now_ns.saturating_sub(then_ns)));
+    let issue = at(issued_ns).max(start);
+    (issue, at(done_ns).max(issue))
 }
 
 /// Syncs, errors and short transfers. Like fio, an asynchronous short transfer is counted with

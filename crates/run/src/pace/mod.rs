@@ -47,6 +47,8 @@ pub struct Pace {
     paths: Vec<Arc<PathBuf>>,
     /// Requests to generate next time.
     ahead: usize,
+    /// Requests are served by other threads, and come back while this one waits.
+    offload: bool,
 }
 
 impl Pace {
@@ -80,6 +82,7 @@ impl Pace {
             spins: false,
             paths: worker.targets.iter().map(|t| Arc::clone(&t.path)).collect(),
             ahead: FIRST_AHEAD,
+            offload: worker.depth.offload,
         };
         let wanted = pace.rate.is_some()
             || pace.think.is_some()
@@ -121,8 +124,10 @@ impl Pace {
         if let Some(gate) = self.search(now, clock, live) {
             return gate;
         }
-        if let Some(gate) = self.think(now, clock, live) {
-            return gate;
+        match self.think(now, clock, live) {
+            Some(Gate::Until(deadline)) if self.offload => return Gate::At(deadline),
+            Some(gate) => return gate,
+            None => {}
         }
         if let Some(flow) = &mut self.flow {
             let gate = flow.gate(now, clock);
@@ -134,7 +139,11 @@ impl Pace {
             .rate
             .as_ref()
             .and_then(|rate| rate.wait(ddir, now, clock));
-        due.map_or(Gate::Go, Gate::Until)
+        match due {
+            None => Gate::Go,
+            Some(due) if self.offload => Gate::At(due),
+            Some(due) => Gate::Until(due),
+        }
     }
 
     /// `thinkcycles` after each request.

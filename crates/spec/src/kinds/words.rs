@@ -216,7 +216,7 @@ option::choices! {
         /// The job's own thread.
         Inline = "inline";
         /// A pool of threads, so that a slow submission delays no other.
-        Offload = "offload", later("submission from a thread pool");
+        Offload = "offload";
     }
 }
 
