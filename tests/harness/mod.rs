@@ -6,6 +6,7 @@ pub mod command;
 pub mod lines;
 pub mod place;
 pub mod shape;
+pub mod web;
 
 pub use acceptance::{Line, Shrink};
 pub use command::{Fio, Outcome, Tool, fio};

@@ -393,6 +393,11 @@ pub trait Engine: Sized {
         (0, 0)
     }
 
+    /// Why the last request of this slot failed, where its error number does not tell all.
+    fn reason(&self, _slot: u32) -> Option<&str> {
+        None
+    }
+
     /// The engine, of depth one, for a thread of its own; only where it
     /// [`offloads`](Caps::offloads).
     fn into_server(self) -> Option<Box<dyn Serve>> {

@@ -4,8 +4,8 @@
 //! it, a trim punches a hole. Syncs are syncs.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
-use crate::offload::Serve;
 use crate::inline;
+use crate::offload::Serve;
 use sys::file::{Allocation, File, Kind};
 use sys::pages::Pool;
 use units::Ddir;

@@ -1,8 +1,8 @@
 //! `ftruncate`: a write cuts (or extends) the file to the request's offset.
 
 use crate::api::{Caps, Engine, EngineError, Io, NoOptions, Queued, Setup};
-use crate::offload::Serve;
 use crate::inline;
+use crate::offload::Serve;
 use sys::file::File;
 use sys::pages::Pool;
 use units::Ddir;

@@ -4,8 +4,8 @@
 //! all, syncs and trims, stands here once.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
-use crate::offload::Serve;
 use crate::direct;
+use crate::offload::Serve;
 use option::OptionSet;
 use std::io;
 use sys::file::File;

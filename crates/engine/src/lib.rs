@@ -13,6 +13,7 @@ pub mod falloc;
 pub mod fault;
 pub mod files;
 pub mod ftruncate;
+pub mod http;
 pub mod inline;
 pub mod io_uring;
 pub mod io_uring_cmd;

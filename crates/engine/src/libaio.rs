@@ -4,8 +4,8 @@
 //! nothing is staged, else the answer is [`Queued::Full`].
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
-use crate::offload::Serve;
 use crate::cmdprio::{self, CmdPrio};
+use crate::offload::Serve;
 use crate::{direct, inline};
 use std::io;
 use sys::aio::{Config, Context, Transfer};

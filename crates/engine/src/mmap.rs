@@ -4,8 +4,8 @@
 //! are written back and dropped afterwards, which is as near to direct as a mapping gets.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
-use crate::offload::Serve;
 use crate::inline;
+use crate::offload::Serve;
 use sys::file::File;
 use sys::mapping::{Access, Mapping};
 use sys::pages::Pool;

@@ -32,6 +32,8 @@ pub trait Serve: Send {
     fn priority(&mut self, priority: u16);
     /// Where requests for this file number go, for messages.
     fn path(&self, file: u16) -> Option<&Path>;
+    /// Why its last request failed, where the error number does not tell all.
+    fn reason(&self) -> Option<&str>;
     /// Messages that were lost.
     fn dropped(&self) -> u64;
 }
@@ -77,6 +79,10 @@ impl<E: Engine + Send> Serve for E {
 
     fn path(&self, file: u16) -> Option<&Path> {
         Engine::path(self, file)
+    }
+
+    fn reason(&self) -> Option<&str> {
+        Engine::reason(self, 0)
     }
 
     fn dropped(&self) -> u64 {
@@ -320,6 +326,10 @@ impl Engine for Offloaded {
             Some(file) => Some(file.path()),
             None => self.servers.iter().flatten().next()?.path(file),
         }
+    }
+
+    fn reason(&self, slot: u32) -> Option<&str> {
+        self.server(slot).reason()
     }
 
     fn dropped(&self) -> u64 {

@@ -62,6 +62,7 @@ engines! {
     Ftruncate => crate::ftruncate::Ftruncate,
     Splice => crate::splice::Splice,
     PageFault => crate::page_fault::PageFault,
+    Http => crate::http::Http,
     Dirdelete => crate::names::Names<crate::directories::Dirdelete>,
 }
 
@@ -105,7 +106,6 @@ const ABSENT: &[EngineTable] = &[
     later("sg", "SCSI generic commands"),
     later("mtd", "Raw flash"),
     later("nbd", "Network block device"),
-    later("http", "WebDAV, S3 and Swift"),
     later("libzbc", "Zoned block devices through libzbc"),
     absent("rbd", "Ceph block devices", LIBRARY),
     absent("rados", "Ceph objects", LIBRARY),

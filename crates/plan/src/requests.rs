@@ -64,6 +64,7 @@ pub(crate) fn requests(
         fsync: io.fsync,
         fdatasync: io.fdatasync,
         sync_file_range: io.sync_file_range.map_or(0, |range| range.every),
+        queued: !job.caps.inline_at(job.depth.iodepth) && !job.depth.offload,
         strided: strided(job),
         ..Spec::default()
     }

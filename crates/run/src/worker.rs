@@ -372,7 +372,7 @@ fn start_one<E: Engine>(
         direct: worker.access.direct,
         atomic: worker.access.atomic,
         reads: worker.uses(Ddir::Read) || worker.verify.is_some(),
-        writes: worker.uses(Ddir::Write),
+        writes: worker.uses(Ddir::Write) && worker.access.write,
         random: worker.requests.direction.is_random(),
         min_len: targets::smallest_block(worker),
         priority: worker.placement.io_priority.unwrap_or(0),

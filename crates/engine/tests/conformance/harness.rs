@@ -55,7 +55,11 @@ fn moves_data(kind: EngineKind) -> bool {
     let pretends_on_files = caps.fake && !caps.diskless;
     let apart = matches!(
         kind,
-        EngineKind::Net | EngineKind::Netsplice | EngineKind::Nop | EngineKind::UringCmd
+        EngineKind::Net
+            | EngineKind::Netsplice
+            | EngineKind::Nop
+            | EngineKind::UringCmd
+            | EngineKind::Http
     );
     caps.by_name.is_none() && !caps.no_io && !pretends_on_files && !apart
 }

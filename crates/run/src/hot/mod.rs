@@ -301,6 +301,9 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
             let why = engine::direct::explain(file, io, address);
             failure.message += &why.map_or_else(String::new, |why| format!(" ({why})"));
         }
+        if let Some(why) = self.engine.reason(io.slot) {
+            failure.message += &format!(" ({why})");
+        }
         if survives {
             (self.tell)(Tale::Complaint(failure.message));
             return None;
