@@ -16,3 +16,4 @@ mod selftest;
 mod small;
 mod targets;
 mod verify;
+mod zoned;

@@ -421,3 +421,39 @@ fn a_file_asks_for_a_running_report() {
         assert!(!file.exists());
     }
 }
+
+/// The command may cut the power: what verification knows must be on the disk before it runs.
+#[test]
+fn a_trigger_finds_the_state_of_verification() {
+    let scratch = Scratch::new("trigger");
+    let state = "local-a-0-verify.state";
+    for tool in [Tool::Assay, Tool::Peer] {
+        if tool == Tool::Peer && !have_peer("states of triggers") {
+            continue;
+        }
+        let run = fio("--name=a --filename=f --rw=randwrite --bs=4k --size=16m --rate_iops=1000")
+            .args(["--verify=crc32c", "--trigger-timeout=1"])
+            .arg(format!("--trigger=cp {state} kept"))
+            .in_dir(scratch.path())
+            .with(tool)
+            .run();
+        let kept = std::fs::read(scratch.path().join("kept")).expect("the state was there");
+        assert_eq!(kept[0], 3, "its version");
+        assert!(
+            kept[40] > 0 || kept[41] > 0,
+            "writes had been issued: {run}"
+        );
+        std::fs::copy(scratch.path().join("kept"), scratch.path().join(state)).expect("copy");
+        let again = fio("--name=a --filename=f --rw=randread --bs=4k --size=16m")
+            .args([
+                "--verify=crc32c",
+                "--verify_state_load=1",
+                "--output-format=json",
+            ])
+            .in_dir(scratch.path())
+            .run();
+        assert_eq!(again.code, Some(0), "{again}");
+        let reads = again.job()["read"]["total_ios"].as_u64().expect("count");
+        assert!((100..4000).contains(&reads), "{again}");
+    }
+}

@@ -15,10 +15,10 @@ use units::Ddir;
 const EINVAL: i32 = 22;
 const EIO: i32 = 5;
 
-const THREAD: &str = "a submitting thread is not built for commands yet";
-const CMDPRIO: &str = "per-request I/O priorities are not built yet";
-const PI: &str = "protection information is not built yet";
-const BSG: &str = "SCSI commands are not built yet";
+const THREAD: &str = "only the worker itself submits commands";
+const CMDPRIO: &str = "the kernel takes no I/O priority with a command";
+const PI: &str = "namespaces with metadata are not supported";
+const BSG: &str = "commands are those of NVMe";
 const OLD: &str = "has no meaning for commands";
 
 option::choices! {
@@ -27,7 +27,7 @@ option::choices! {
         /// NVMe
         Nvme = "nvme";
         /// SCSI, through the block layer's generic driver
-        Bsg = "bsg", later("SCSI commands are not built yet");
+        Bsg = "bsg", refused("commands are those of NVMe");
     }
 }
 
@@ -43,7 +43,7 @@ option::choices! {
         /// Verifying blocks
         Verify = "verify";
         /// Appending to zones
-        ZoneAppend = "zone_append", later("zones are not built yet");
+        ZoneAppend = "zone_append";
     }
 }
 
@@ -65,19 +65,19 @@ option::options! {
         /// With write_mode=zeroes: let the blocks be deallocated.
         deac: bool = "0";
         /// What a read does.
-        read_mode: String, later("reads are reads");
+        read_mode: String, refused("reads are reads");
         /// How written blocks are verified.
-        verify_mode: String, later("written blocks are verified by reading them");
+        verify_mode: String, refused("written blocks are verified by reading them");
         /// Length of a SCSI command.
-        cdb_len: u32 = "0", later(BSG);
+        cdb_len: u32 = "0", refused(BSG);
         /// What a SCSI verify command compares.
-        verify_bytchk: u32 = "0", later(BSG);
+        verify_bytchk: u32 = "0", refused(BSG);
         /// Register the files.
-        registerfiles: bool = "0", bare(), later("files are not registered for commands yet");
+        registerfiles: bool = "0", bare();
         /// Let a kernel thread submit requests (SQPOLL).
-        sqthread_poll: bool = "0", bare(), later(THREAD);
+        sqthread_poll: bool = "0", bare(), refused(THREAD);
         /// CPU of that kernel thread.
-        sqthread_poll_cpu: Option<u32>, later(THREAD);
+        sqthread_poll_cpu: Option<u32>, refused(THREAD);
         /// Vectored commands.
         nonvectored: i32 = "-1", refused("commands have one buffer");
         /// Drop pages from the cache after use.
@@ -85,27 +85,27 @@ option::options! {
         /// Fail with EAGAIN instead of blocking.
         nowait: bool = "0", refused(OLD);
         /// Have every Nth request executed by a worker thread.
-        force_async: u32 = "0", later("commands are not punted yet");
+        force_async: u32 = "0";
         /// Percentage of requests sent with high priority.
-        cmdprio_percentage: u32 = "0", later(CMDPRIO);
+        cmdprio_percentage: u32 = "0", refused(CMDPRIO);
         /// Priority class of those requests.
-        cmdprio_class: u32 = "0", later(CMDPRIO);
+        cmdprio_class: u32 = "0", refused(CMDPRIO);
         /// Priority level of those requests.
-        cmdprio: u32 = "0", later(CMDPRIO);
+        cmdprio: u32 = "0", refused(CMDPRIO);
         /// Priority hint of those requests.
-        cmdprio_hint: u32 = "0", later(CMDPRIO);
+        cmdprio_hint: u32 = "0", refused(CMDPRIO);
         /// Percentages of prioritised requests by block size.
-        cmdprio_bssplit: String, later(CMDPRIO);
+        cmdprio_bssplit: String, refused(CMDPRIO);
         /// Bytes of separate metadata per request.
-        md_per_io_size: u32 = "0", later(PI);
+        md_per_io_size: u32 = "0", refused(PI);
         /// Let the device insert and strip protection information.
-        pi_act: bool = "1", later(PI);
+        pi_act: bool = "1", refused(PI);
         /// Which protection information to check.
-        pi_chk: String, later(PI);
+        pi_chk: String, refused(PI);
         /// Application tag.
-        apptag: u32 = "0x1234", later(PI);
+        apptag: u32 = "0x1234", refused(PI);
         /// Application tag mask.
-        apptag_mask: u32 = "0xffff", later(PI);
+        apptag_mask: u32 = "0xffff", refused(PI);
     }
 }
 
@@ -118,7 +118,7 @@ impl Options {
             WriteMode::Uncor => Verb::WriteUncorrectable,
             WriteMode::Zeroes => Verb::WriteZeroes,
             WriteMode::Verify => Verb::Verify,
-            WriteMode::ZoneAppend => unreachable!("refused by the table"),
+            WriteMode::ZoneAppend => Verb::ZoneAppend,
         };
         // There is no such bit in "write uncorrectable".
         let fua = self.writefua && write != Verb::WriteUncorrectable;
@@ -139,6 +139,9 @@ pub struct UringCmd {
     verbs: [(Verb, u32); 2],
     /// Bytes of the request in each slot: a device answers 0 for all of them.
     lens: Box<[i32]>,
+    /// Every so many commands one is begun by a thread of the kernel's; 0: none.
+    punt_every: u32,
+    since_punt: u32,
 }
 
 impl UringCmd {
@@ -186,12 +189,27 @@ impl Engine for UringCmd {
             .iter()
             .map(|file| file.path().display().to_string())
             .collect();
-        let ring = CommandRing::new(setup.pool, setup.files, options.hipri, options.fixedbufs)
+        let mut ring = CommandRing::new(setup.pool, setup.files, options.hipri, options.fixedbufs)
             .map_err(|source| EngineError::Kernel {
                 engine: Self::NAME,
                 what: format!("preparing a ring for {}", names.join(", ")),
                 source,
             })?;
+        let failed = |what: &str| {
+            let what = format!("{what} {}", names.join(", "));
+            move |source| EngineError::Kernel {
+                engine: Self::NAME,
+                what,
+                source,
+            }
+        };
+        if options.registerfiles {
+            ring.register_files().map_err(failed("registering"))?;
+        }
+        if options.write_mode == WriteMode::ZoneAppend {
+            ring.prepare_appends()
+                .map_err(failed("asking for the zones of"))?;
+        }
         for (namespace, name) in ring.namespaces().iter().zip(&names) {
             let block = namespace.block_bytes();
             if !min_len.is_multiple_of(block) {
@@ -207,6 +225,8 @@ impl Engine for UringCmd {
             ring,
             verbs: options.verbs(),
             lens: vec![0; slots as usize].into(),
+            punt_every: options.force_async,
+            since_punt: 0,
         })
     }
 
@@ -224,7 +244,12 @@ impl Engine for UringCmd {
             at: io.at,
             len: io.len,
         };
-        if !self.ring.push(io.slot, verb, span, word12) {
+        self.since_punt += u32::from(self.punt_every > 0);
+        let punt = self.punt_every > 0 && self.since_punt >= self.punt_every;
+        if punt {
+            self.since_punt = 0;
+        }
+        if !self.ring.push(io.slot, verb, span, word12, punt) {
             return Queued::Done(-EINVAL);
         }
         self.lens[io.slot as usize] = if io.ddir.is_data() { io.len as i32 } else { 0 };
@@ -291,6 +316,7 @@ mod tests {
         let zeroes = (Verb::WriteZeroes, fua | DEALLOCATE_ZEROES);
         assert_eq!(verbs(WriteMode::Zeroes)[1], zeroes);
         assert_eq!(verbs(WriteMode::Verify)[1], (Verb::Verify, fua));
+        assert_eq!(verbs(WriteMode::ZoneAppend)[1], (Verb::ZoneAppend, fua));
         assert_eq!(
             Options::default().verbs(),
             [(Verb::Read, 0), (Verb::Write, 0)]

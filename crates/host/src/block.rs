@@ -75,6 +75,13 @@ pub struct BlockDevice {
     sys: PathBuf,
 }
 
+/// Limits of a zoned device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZonedFacts {
+    /// Most zones that may be open; `None`: any number.
+    pub max_open: Option<u32>,
+}
+
 impl BlockDevice {
     /// The device with number `dev`; `None` when sysfs knows no such block device.
     pub fn by_id(root: &Root, dev: DevId) -> Option<BlockDevice> {
@@ -148,6 +155,22 @@ impl BlockDevice {
             .as_ref()
             .and_then(|_| BlockDevice::at(self.sys.parent()?));
         parent.unwrap_or_else(|| self.clone())
+    }
+
+    /// Longest request that the device takes in one piece, in bytes.
+    pub fn most_bytes(&self) -> Option<u64> {
+        let kib: u64 = attribute(&self.whole_disk().sys, "queue/max_hw_sectors_kb")?;
+        Some(kib.saturating_mul(1024))
+    }
+
+    /// What sysfs says of zones; `None` for a device without, or for one whose zones need no
+    /// order.
+    pub fn zoned(&self) -> Option<ZonedFacts> {
+        let disk = self.whole_disk();
+        let model: String = attribute(&disk.sys, "queue/zoned")?;
+        (model == "host-managed").then(|| ZonedFacts {
+            max_open: attribute(&disk.sys, "queue/max_open_zones").filter(|most| *most > 0),
+        })
     }
 
     /// Partitions of this disk, by name.

@@ -167,15 +167,6 @@ impl Value for Amount {
             visit(*bytes as f64);
         }
     }
-
-    fn state(&self) -> State {
-        match self {
-            Amount::Zones(zones) if *zones > 0 => {
-                State::Later("amounts in zones need zonemode=zbd")
-            }
-            _ => State::Works,
-        }
-    }
 }
 
 /// Splits at the first `-`, or else the first `:`, that stands outside parentheses.

@@ -6,7 +6,7 @@ use crate::job::Job;
 use crate::model::{Buffers, Memory, Verify};
 use crate::saved;
 use host::Facts;
-use spec::kinds::{DedupeMode, MemKind, Pattern, PatternPart, VerifyKind as Word};
+use spec::kinds::{DedupeMode, MemKind, Pattern, PatternPart, VerifyKind as Word, ZoneMode};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Ddir;
@@ -234,7 +234,8 @@ pub(crate) fn verify(
             .as_ref()
             .map(|cpus| cpus.0.clone()),
         trims: trims(job),
-        regenerates: options.experimental_verify,
+        // Where a write went depends on the zones: it has to be remembered.
+        regenerates: options.experimental_verify && job.options.zone.zonemode != ZoneMode::Zbd,
         save: saves.then_some(state),
         saved: loaded.map(Arc::new),
     }))

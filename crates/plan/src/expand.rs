@@ -6,11 +6,13 @@ use crate::job::{Job, Recorded};
 use crate::layout::{Layout, NewFile};
 use crate::model::{
     Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Steady, Target, Worker,
+    ZonedWork,
 };
 use crate::names::{self, Naming};
 use crate::regions::{self, Ask, Region, RegionError, Regions};
 use crate::replay::{self, Replay, Scan};
 use crate::targets::{self, Book};
+use crate::zoned::{self, ZoneBook};
 use crate::{place, record, requests, schedulers};
 use engine::EngineKind;
 use host::Facts;
@@ -42,6 +44,7 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
         group: 0,
         in_group: 0,
         stage: 0,
+        zones: ZoneBook::default(),
     };
     let mut errors = Vec::new();
     for (index, job) in spec.jobs.iter().enumerate() {
@@ -95,6 +98,7 @@ struct Build<'a> {
     /// Workers in the current group.
     in_group: u32,
     stage: u32,
+    zones: ZoneBook,
 }
 
 /// What all clones of a job share.
@@ -115,6 +119,7 @@ struct Ground<'a> {
     /// Files to lay out.
     files: Vec<NewFile>,
     replay: Option<Replay>,
+    zoned: Option<ZonedWork>,
 }
 
 impl Build<'_> {
@@ -184,6 +189,11 @@ impl Build<'_> {
         match engine::registry::check_options(kind, &pairs, options.identity.kb_base) {
             Ok(notes) => self.plan.notes.extend(notes),
             Err(error) => faults.push(Fault::option("ioengine", error.to_string())),
+        }
+        let appends = pairs.contains(&("write_mode", Some("zone_append")));
+        if appends && options.zone.zonemode != kinds::ZoneMode::Zbd {
+            let text = "write_mode=zone_append needs zonemode=zbd";
+            faults.push(Fault::option("ioengine", text));
         }
         if self.spec.switches.readonly && job.caps.alters {
             let text = format!("ioengine={}: forbidden by --readonly", kind.name());
@@ -278,6 +288,7 @@ impl Build<'_> {
             targets,
             files,
             replay,
+            zoned,
         } = ground.map_err(one)?;
         let job = &job;
         let schedulers = schedulers::wanted(job, &targets, self.facts).map_err(one)?;
@@ -335,6 +346,7 @@ impl Build<'_> {
             verify,
             replay,
             steady: steady(job),
+            zoned,
             schedulers,
         })
     }
@@ -348,7 +360,7 @@ impl Build<'_> {
     ) -> Result<Ground<'p>, Fault> {
         let collected = collect(parent.said)?;
         let names = naming(parent.said, &collected).paths(clone);
-        let regions = self.regions(parent, &names, clone, number)?;
+        let (regions, zoned) = self.regions(parent, &names, clone, number)?;
         let (targets, files) = self.book.settle(&parent.job, &names, &regions)?;
         Ok(Ground {
             job: parent.job.clone(),
@@ -357,6 +369,7 @@ impl Build<'_> {
             targets,
             files,
             replay: None,
+            zoned,
         })
     }
 
@@ -394,6 +407,7 @@ impl Build<'_> {
             targets,
             files: Vec::new(),
             replay: Some(scan.replay),
+            zoned: None,
         })
     }
 
@@ -403,13 +417,20 @@ impl Build<'_> {
         names: &[String],
         clone: u32,
         number: u32,
-    ) -> Result<Regions, Fault> {
+    ) -> Result<(Regions, Option<ZonedWork>), Fault> {
         let (job, extent) = (&parent.job, &parent.said.options.extent);
         let found: Result<Vec<_>, Fault> = names
             .iter()
             .map(|name| self.book.found(job, name))
             .collect();
         let found = found?;
+        let zone = &job.options.zone;
+        let zones = (zone.zonemode == kinds::ZoneMode::Zbd)
+            .then(|| self.zones.targets(job, self.facts, &found))
+            .transpose()?;
+        let first = zones.as_ref().and_then(|targets| targets.first());
+        let zone_bytes = first.map_or(zone.zonesize, |target| target.table.zone_bytes);
+        let amount = |amount| zoned::in_bytes(amount, zone_bytes);
         let fill = parent.said.options.target.fill_device;
         let align = parent
             .said
@@ -417,11 +438,11 @@ impl Build<'_> {
             .was_set("offset_align")
             .then_some(extent.offset_align);
         let ask = Ask {
-            size: extent.size,
+            size: amount(extent.size),
             filesize: extent.filesize,
-            io_size: extent.io_size,
-            offset: extent.offset,
-            offset_increment: extent.offset_increment,
+            io_size: amount(extent.io_size),
+            offset: amount(extent.offset),
+            offset_increment: amount(extent.offset_increment),
             offset_align: align,
             append: parent.said.options.target.file_append,
             fill: fill && matches!(extent.size, Amount::Bytes(0)),
@@ -430,7 +451,7 @@ impl Build<'_> {
             clone,
         };
         let sizes = requests::file_sizes(job, parent.seed, number);
-        let settled = regions::settle(&ask, &found, sizes)?;
+        let mut settled = regions::settle(&ask, &found, sizes)?;
         for (region, name) in settled.regions.iter().zip(names) {
             if region.length_bytes > 0 {
                 continue;
@@ -454,7 +475,11 @@ impl Build<'_> {
                 .notes
                 .push(format!("{}: file {name} is empty and ignored", job.name));
         }
-        Ok(settled)
+        let notes = &mut self.plan.notes;
+        let zoned = zones
+            .map(|zones| zoned::settle(job, &found, zones, &mut settled.regions, notes))
+            .transpose()?;
+        Ok((settled, zoned))
     }
 }
 
@@ -537,7 +562,8 @@ fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
         .map(|(bit, on)| u32::from(on) << bit)
         .sum();
     Access {
-        direct: io.direct || io.atomic,
+        // Commands have no cache to go around, and their devices no such mode.
+        direct: (io.direct || io.atomic) && !job.caps.namespaces,
         sync,
         dsync,
         // fio opens for reading in any case, so that the same file can be read back.

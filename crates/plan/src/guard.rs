@@ -239,7 +239,7 @@ fn holds(device: &BlockDevice) -> Option<String> {
 }
 
 /// The block device of the NVMe namespace that a character device stands for.
-fn behind(facts: &Facts, dev: DevId) -> Option<BlockDevice> {
+pub(crate) fn behind(facts: &Facts, dev: DevId) -> Option<BlockDevice> {
     let link = facts.root.path(format!("sys/dev/char/{dev}"));
     let target = std::fs::read_link(link).ok()?;
     let name = target.file_name()?.to_str()?;

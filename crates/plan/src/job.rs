@@ -6,7 +6,7 @@ use crate::model::{Depth, Stamps};
 use engine::{Caps, EngineKind};
 use spec::Options;
 use spec::kinds::{self, Distribution, VerifyKind};
-use units::{Amount, Ddir, PerDdir};
+use units::{Ddir, PerDdir};
 use workload::{BlockSize, SizeShare};
 
 /// Files that a worker can tell apart.
@@ -101,6 +101,7 @@ impl<'a> Job<'a> {
         };
         job.remarks(notes);
         job.conflicts(faults);
+        crate::zoned::conflicts(&job, faults, notes);
         job
     }
 
@@ -255,7 +256,6 @@ impl<'a> Job<'a> {
             let text = format!("number_ios=: ioengine={} ends by time", self.kind.name());
             faults.push(Fault::option("number_ios", text));
         }
-        self.zones(faults);
         if options.io.atomic && !self.caps.atomic {
             let text = format!(
                 "atomic=1: ioengine={} cannot; pvsync2, libaio and io_uring can",
@@ -282,26 +282,6 @@ impl<'a> Job<'a> {
                 options.queue.ioengine
             );
             faults.push(Fault::option("rw", text));
-        }
-    }
-
-    /// Zones of the file that a window moves over.
-    fn zones(&self, faults: &mut Vec<Fault>) {
-        let zone = &self.options.zone;
-        let strided = zone.zonemode == kinds::ZoneMode::Strided;
-        if strided && zone.zonesize == 0 {
-            let text = "zonesize= must be given with zonemode=strided";
-            faults.push(Fault::option("zonesize", text));
-        }
-        if !matches!(zone.zoneskip, Amount::Bytes(_)) {
-            let text = "zoneskip= takes bytes";
-            faults.push(Fault::option("zoneskip", text));
-        }
-        for option in ["zonesize", "zonerange", "zoneskip"] {
-            if !strided && self.options.was_set(option) {
-                let text = format!("{option}= and zonemode=none are not compatible");
-                faults.push(Fault::option(option, text));
-            }
         }
     }
 

@@ -23,6 +23,7 @@ mod requests;
 pub mod saved;
 mod schedulers;
 mod targets;
+mod zoned;
 
 pub use error::{Fault, PlanError, PlanErrors};
 pub use expand::plan;

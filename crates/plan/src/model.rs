@@ -88,6 +88,36 @@ pub struct Worker {
     pub replay: Option<Replay>,
     /// Steady state detection, when it is on.
     pub steady: Option<Steady>,
+    /// The zones of the targets, with `zonemode=zbd`.
+    pub zoned: Option<ZonedWork>,
+}
+
+/// The zones of a target.
+#[derive(Debug)]
+pub struct ZonedTarget {
+    /// As they were when the plan was made.
+    pub table: workload::zones::Table,
+    /// Most zones that may be open, over all jobs; 0: any number.
+    pub most_open: u32,
+}
+
+/// `zonemode=zbd`.
+#[derive(Clone, Debug)]
+pub struct ZonedWork {
+    /// One for each target; jobs that name the same target share it.
+    pub targets: Vec<Arc<ZonedTarget>>,
+    /// `read_beyond_wp`.
+    pub read_beyond: bool,
+    /// `job_max_open_zones`.
+    pub most_open: u32,
+    /// `zone_reset_threshold`, a share of the region.
+    pub threshold: f64,
+    /// `zone_reset_frequency`, resets per write.
+    pub frequency: f64,
+    /// `zoneskip`.
+    pub skip_bytes: u64,
+    /// `recover_zbd_write_error`.
+    pub recovers: bool,
 }
 
 /// When a job counts as steady, and so ends.

@@ -4,7 +4,7 @@ use crate::job::Job;
 use crate::model::{Clock, Logs, Measured};
 use result::{Reporting, Unified};
 use spec::kinds::{
-    ClockSource, ContinueOn, IgnoreErrors, LogValue, Unified as UnifiedWord, UnitBase,
+    ClockSource, ContinueOn, IgnoreErrors, LogValue, Unified as UnifiedWord, UnitBase, ZoneMode,
 };
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ pub(crate) fn reporting(job: &Job<'_>) -> Reporting {
         shown: measure.stats,
         continues_on_error: job.options.faults.continue_on_error != ContinueOn::None
             || job.options.faults.ignore_error != IgnoreErrors::default(),
-        zoned: false,
+        zoned: job.options.zone.zonemode == ZoneMode::Zbd,
     }
 }
 

@@ -110,7 +110,7 @@ pub enum RegionError {
         option: &'static str,
     },
     /// Amounts in zones.
-    #[error("{option}= in zones needs a zoned device, which is not supported yet")]
+    #[error("{option}= in zones needs zonemode=zbd, or zonemode=strided with zonesize=")]
     Zones {
         /// The option.
         option: &'static str,

@@ -4,7 +4,7 @@ use crate::job::Job;
 use crate::model::{Flow, Limits, Pace, Search, Think};
 use crate::regions::{Region, Regions};
 use spec::kinds::{self, Mode, RateProcess, Sequencer, ThinkCount};
-use units::{Amount, PerDdir};
+use units::PerDdir;
 use workload::{
     Direction, Distribution, FileRegion, FileService, FileServiceKind, Generator, RwSequencer,
     Seed, Spec, Strided, ZoneShare, rng::Taus,
@@ -135,11 +135,7 @@ fn strided(job: &Job<'_>) -> Option<Strided> {
             0 => zone.zonesize,
             range => range,
         },
-        skip: match zone.zoneskip {
-            Amount::Bytes(bytes) => bytes,
-            // Refused when the job was settled.
-            Amount::Percent(_) | Amount::Zones(_) => 0,
-        },
+        skip: crate::zoned::skip_bytes(job, zone.zonesize),
     })
 }
 

@@ -73,6 +73,20 @@ impl State {
     }
 }
 
+/// Puts a state into its file, where it is whole at any time, power cuts included.
+///
+/// # Errors
+/// The file or its directory cannot be written.
+pub fn write(path: &Path, state: &State) -> io::Result<()> {
+    use std::io::Write;
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let mut file = std::fs::File::create(&part)?;
+    file.write_all(&state.encode())?;
+    file.sync_all()?;
+    std::fs::rename(&part, path)
+}
+
 /// Reads the state that an earlier run left in `path`.
 ///
 /// # Errors

@@ -10,11 +10,11 @@ use crate::model::{LockMode, Target, TargetKind};
 use crate::regions::{Found, Regions};
 use crate::replay::LogFile;
 use engine::ByName;
-use host::Facts;
+use host::{DevId, Facts};
 use spec::kinds::{Fallocate, FileLock, FileType};
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::file::{Allocation, File, Open};
@@ -102,6 +102,7 @@ impl<'f> Book<'f> {
                 refuse(Path::new(name), reason)
             })?;
             known.found.size_bytes = Some(space.size_bytes());
+            check_length(facts, job, name)?;
         }
         if !known.exists && !job.options.target.allow_file_create {
             let reason = "does not exist, and allow_file_create=0 forbids to create it";
@@ -444,6 +445,23 @@ fn check_namespace(job: &Job<'_>, name: &str) -> Result<(), Fault> {
             );
             Err(refuse(path, reason))
         }
+    }
+}
+
+/// The block layer splits what is too long for a device; commands are passed on as they are.
+fn check_length(facts: &Facts, job: &Job<'_>, name: &str) -> Result<(), Fault> {
+    let number = std::fs::metadata(name).map(|meta| DevId::from_raw(meta.rdev()));
+    let disk = number.ok().and_then(|dev| guard::behind(facts, dev));
+    let moved = [Ddir::Read, Ddir::Write]
+        .into_iter()
+        .filter(|d| job.uses(*d));
+    let longest = moved.map(|d| job.block[d].max).max().unwrap_or(0);
+    match disk.and_then(|disk| disk.most_bytes()) {
+        Some(most) if longest > most => {
+            let text = format!("bs={longest}: {name} takes commands of at most {most} bytes");
+            Err(Fault::option("bs", text))
+        }
+        _ => Ok(()),
     }
 }
 

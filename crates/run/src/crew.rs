@@ -10,6 +10,7 @@ use crate::sampler::Sampler;
 use crate::stats::Stats;
 use crate::steady::{Seen, Watch};
 use crate::worker::{self, Outcome, Tale};
+use crate::zones::Fleet;
 use plan::model::{ExitScope, Plan, Worker};
 use result::{Failure, Job, Run, SCHEMA_VERSION};
 use std::collections::HashMap;
@@ -17,12 +18,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use sys::clock::monotonic_ns;
 use units::PerDdir;
 
 /// Stack of a worker's thread, bytes: loops do not recurse and keep nothing large on it.
 const STACK_BYTES: usize = 512 << 10;
+/// How long the end by a trigger waits for workers that are busy.
+const SAVE_WAIT: Duration = Duration::from_secs(1);
 /// How long a running report waits for the workers' own copies.
 const SNAPSHOT_WAIT: Duration = Duration::from_millis(40);
 
@@ -38,6 +41,8 @@ pub(crate) enum Event {
     Finish,
     /// Give a running report.
     Report,
+    /// Save what verification knows, and say when that is done.
+    Save(Sender<()>),
     /// A line for people.
     Note(String),
     /// An error that ends nothing.
@@ -58,6 +63,15 @@ impl Remote {
     /// Ends the run early, as a run that is complete.
     pub fn finish(&self) {
         let _ = self.0.send(Event::Finish);
+    }
+
+    /// Has verifying jobs save how far their writes have come, and waits a moment for that.
+    pub fn save_states(&self) {
+        let (saved, done) = channel();
+        if self.0.send(Event::Save(saved)).is_ok() {
+            // A crew that is over has saved everything already.
+            let _ = done.recv_timeout(2 * SAVE_WAIT);
+        }
     }
 
     /// Asks for a running report.
@@ -174,11 +188,12 @@ impl Crew {
         let mut flows = HashMap::new();
         let members = plan.workers.iter();
         let locks = Arc::new(Locks::new(plan.workers.iter()));
+        let fleet = Arc::new(Fleet::new(plan.workers.iter()));
         let members = members
             .map(|worker| {
                 let flow = worker.pace.flow;
                 let flow = flow.map(|flow| flows.entry(flow.id).or_default());
-                Member::new(worker, &io_workers, flow.cloned(), &locks)
+                Member::new(worker, &io_workers, flow.cloned(), &locks, &fleet)
             })
             .collect();
         let scribe = Scribe::start(&plan.workers);
@@ -360,8 +375,30 @@ impl<'a> Session<'a, '_> {
             }
             Event::Finish => self.stop_all(),
             Event::Report => self.report_running(),
+            Event::Save(saved) => {
+                self.save_states();
+                // Whoever asked may have waited long enough.
+                let _ = saved.send(());
+            }
             Event::Note(line) => self.observer.note(&line),
             Event::Complaint(line) => self.observer.complaint(&line),
+        }
+    }
+
+    fn save_states(&mut self) {
+        let saves = |m: &&Member<'_>| {
+            let verify = m.plan.verify.as_ref();
+            m.thread.is_some() && verify.is_some_and(|verify| verify.save.is_some())
+        };
+        for member in self.members.iter().filter(saves) {
+            member.give(order::SAVE);
+        }
+        let deadline = Instant::now() + SAVE_WAIT;
+        let busy = |m: &Member<'_>| {
+            m.shared.live.orders() & order::SAVE != 0 && m.shared.live.phase() != Phase::Done
+        };
+        while self.members.iter().filter(saves).any(busy) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 

@@ -27,6 +27,7 @@ mod targets;
 mod verify;
 mod wait;
 mod worker;
+mod zones;
 
 pub use crew::{Crew, Ended, Intervals, Observer, Remote, View, WorkerView};
 pub use live::Phase;

@@ -56,6 +56,8 @@ pub mod order {
     pub const SNAPSHOT: u32 = 4;
     /// Forget what was counted and begin the measured time anew. A worker gives it to itself.
     pub const AFRESH: u32 = 8;
+    /// Save the state of verification for a later run.
+    pub const SAVE: u32 = 16;
 }
 
 #[repr(align(128))]

@@ -7,6 +7,7 @@ use crate::pace::Flow;
 use crate::sampler::Sampler;
 use crate::stats::Snapshot;
 use crate::worker::{Outcome, Shared};
+use crate::zones::Fleet;
 use plan::model::Worker;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -62,6 +63,7 @@ impl<'a> Member<'a> {
         io_workers: &Arc<AtomicU32>,
         flow: Option<Arc<Flow>>,
         locks: &Arc<Locks>,
+        fleet: &Arc<Fleet>,
     ) -> Self {
         Member {
             plan,
@@ -69,6 +71,7 @@ impl<'a> Member<'a> {
                 io_workers: Arc::clone(io_workers),
                 flow,
                 locks: Arc::clone(locks),
+                fleet: Arc::clone(fleet),
                 ..Shared::default()
             }),
             state: State::Pending,

@@ -84,6 +84,7 @@ pub fn job(account: &Account<'_>) -> Job {
             ..worker.target
         },
         steady: account.steady.clone(),
+        zone_resets: stats.zone_resets,
         ..Job::default()
     }
 }

@@ -9,6 +9,7 @@ use crate::priorities::Priorities;
 use crate::replay::Timekeeper;
 use crate::stats::Stats;
 use crate::verify::Verification;
+use crate::zones::Lanes;
 use engine::Io;
 use result::Failure;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct Rich<'a> {
     pub priorities: Option<Priorities>,
     /// Files shared with other jobs in turns.
     pub turns: Option<Turns>,
+    /// Zones that requests keep to.
+    pub lanes: Option<Lanes>,
     /// Times of a recording.
     pub timekeeper: Option<Timekeeper>,
     /// Log rows and the recorded pattern.
@@ -42,6 +45,13 @@ impl Rich<'_> {
         let pace = self.pace.as_mut().filter(|_| !reading_back)?;
         Some((pace, &self.live))
     }
+
+    /// The zones; none while what was written is being read back from where it is.
+    fn lanes(&mut self) -> Option<&mut Lanes> {
+        let verification = self.verification.as_ref();
+        let reading_back = verification.is_some_and(|v| v.is_reading_back());
+        self.lanes.as_mut().filter(|_| !reading_back)
+    }
 }
 
 impl Hooks for Rich<'_> {
@@ -49,6 +59,18 @@ impl Hooks for Rich<'_> {
     const STAMPED: bool = true;
 
     fn refill<C: Clock>(&mut self, fill: &mut dyn Fill, batch: &mut Batch, clock: C) -> usize {
+        let Rich {
+            pace, lanes, live, ..
+        } = self;
+        let reading_back = self.verification.as_ref();
+        let reading_back = reading_back.is_some_and(|v| v.is_reading_back());
+        if let Some(lanes) = lanes.as_mut().filter(|_| !reading_back) {
+            let mut rates = |drawn| match pace {
+                Some(pace) => pace.choose(drawn, clock),
+                None => drawn,
+            };
+            return lanes.refill(fill, batch, live, &mut rates);
+        }
         match self.pace() {
             Some((pace, _)) => pace.refill(fill, batch, clock),
             None => fill.fill(batch, Batch::CAPACITY),
@@ -59,7 +81,7 @@ impl Hooks for Rich<'_> {
         self.pace.as_ref().map_or(usize::MAX, |pace| pace.most())
     }
 
-    fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate {
+    fn gate<C: Clock>(&mut self, io: &mut Io, clock: C) -> Gate {
         if let Some(keeper) = &mut self.timekeeper {
             let gate = keeper.gate(io, clock);
             if gate != Gate::Go {
@@ -70,10 +92,23 @@ impl Hooks for Rich<'_> {
             Some((pace, live)) => pace.gate(io.ddir, clock, live),
             None => Gate::Go,
         };
+        if gate != Gate::Go {
+            return gate;
+        }
+        let own = match &mut self.verification {
+            Some(verification) => verification.expects(io),
+            None => false,
+        };
+        if !own && let Some(lanes) = self.lanes() {
+            let gate = lanes.gate(io, clock);
+            if gate != Gate::Go {
+                return gate;
+            }
+        }
         match &mut self.turns {
             // Last, so that nothing is held while something else is waited for.
-            Some(turns) if gate == Gate::Go => turns.gate(io, clock),
-            _ => gate,
+            Some(turns) => turns.gate(io, clock),
+            None => Gate::Go,
         }
     }
 
@@ -95,7 +130,8 @@ impl Hooks for Rich<'_> {
     }
 
     fn late_failure(&mut self) -> Option<Failure> {
-        self.verification.as_mut()?.late_failure()
+        let zones = self.lanes.as_mut().and_then(Lanes::late_failure);
+        zones.or_else(|| self.verification.as_mut()?.late_failure())
     }
 
     fn read_back_over(&mut self) {
@@ -108,7 +144,20 @@ impl Hooks for Rich<'_> {
         self.priorities.as_mut().map(|all| all.choose(io))
     }
 
+    fn serve(&mut self, io: &Io) -> Option<i32> {
+        self.lanes.as_mut()?.serve(io)
+    }
+
+    fn failed(&mut self, io: &Io) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.over(io, false);
+        }
+    }
+
     fn taken<C: Clock>(&mut self, io: &Io, at: u64, clock: C) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.taken(io);
+        }
         if let Some(keeper) = &mut self.timekeeper {
             keeper.taken(io);
         }
@@ -133,6 +182,9 @@ impl Hooks for Rich<'_> {
     }
 
     fn measure<C: Clock>(&mut self, clock: C) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.restart();
+        }
         if let Some(priorities) = &mut self.priorities {
             priorities.restart();
         }
@@ -141,7 +193,16 @@ impl Hooks for Rich<'_> {
         }
     }
 
+    fn save(&mut self) {
+        if let Some(verification) = &mut self.verification {
+            verification.save();
+        }
+    }
+
     fn hand_over(&self, stats: &mut Stats) {
+        if let Some(lanes) = &self.lanes {
+            stats.zone_resets = lanes.resets();
+        }
         if let Some(priorities) = &self.priorities {
             stats.priorities.clone_from(priorities.found());
         }
@@ -152,12 +213,18 @@ impl Hooks for Rich<'_> {
     }
 
     fn pass_over<C: Clock>(&mut self, clock: C) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.pass_over();
+        }
         if let Some(book) = &mut self.book {
             book.pass_over(clock.now(), clock);
         }
     }
 
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure> {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.over(&done.io, true);
+        }
         if let Some(turns) = &mut self.turns {
             turns.release(done.io.slot);
         }

@@ -65,6 +65,8 @@ pub struct Stats {
     pub late: PerDdir<Option<Latency>>,
     /// The depth that `latency_target` has reached.
     pub latency_depth: Option<u32>,
+    /// Zones that were reset.
+    pub zone_resets: u64,
 }
 
 /// A copy of a running worker's statistics.
@@ -115,6 +117,7 @@ impl Stats {
             base_bytes: PerDdir::default(),
             late: PerDdir::default(),
             latency_depth: None,
+            zone_resets: 0,
         }
     }
 

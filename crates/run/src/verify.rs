@@ -171,7 +171,7 @@ impl<'a> Verification<'a> {
             return;
         };
         state.writes = self.number;
-        if let Err(error) = std::fs::write(path, state.encode()) {
+        if let Err(error) = plan::saved::write(path, state) {
             eprintln!("fio: verify state {} not saved: {error}", path.display());
         }
     }
@@ -231,6 +231,17 @@ impl<'a> Verification<'a> {
             _ if self.reads_only => Slot::Reading(Expect::ANY, io.offset),
             _ => Slot::Idle,
         }
+    }
+
+    /// Whether a request is a read of the log, which is where it is.
+    pub fn expects(&mut self, io: &Io) -> bool {
+        if io.ddir != Ddir::Read || self.reads_only {
+            return false;
+        }
+        if self.expected.is_empty() && (self.reading_back || self.plan.backlog > 0) {
+            self.feed.take_expected(&mut self.expected);
+        }
+        self.expected.front().is_some_and(|piece| is_at(piece, io))
     }
 
     /// A request came back complete.

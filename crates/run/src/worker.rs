@@ -14,6 +14,7 @@ use crate::sampler::Sampled;
 use crate::stats::{Snapshot, Stats};
 use crate::targets;
 use crate::verify::{self, Verification};
+use crate::zones::Fleet;
 use engine::cmdprio::CmdPrio;
 use engine::offload::Offloaded;
 use engine::{Engine, Setup, Visitor};
@@ -43,6 +44,8 @@ pub struct Shared {
     pub flow: Option<Arc<Flow>>,
     /// Files that workers use in turns.
     pub locks: Arc<Locks>,
+    /// Zones that requests keep to.
+    pub fleet: Arc<Fleet>,
 }
 
 /// A gate that opens once.
@@ -488,12 +491,21 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     let pace = Pace::new(worker, begin, depth, shared.flow.as_ref());
     let timekeeper = times.map(|times| Timekeeper::new(times, begin));
     let turns = shared.locks.of(worker, depth);
+    let lanes = match shared.fleet.of(worker, depth) {
+        Ok(lanes) => lanes,
+        Err(failure) => {
+            outcome.stats = work.stats;
+            outcome.stats.failure = Some(failure);
+            return;
+        }
+    };
     let priorities = chosen.map(|chosen| Priorities::new(chosen, depth, worker));
     let again = Again {
         start,
         io_workers: &shared.io_workers,
     };
     let rich = turns.is_some()
+        || lanes.is_some()
         || priorities.is_some()
         || timekeeper.is_some()
         || pace.is_some()
@@ -507,6 +519,7 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
             pace,
             priorities,
             turns,
+            lanes,
             timekeeper,
             book,
             verification,

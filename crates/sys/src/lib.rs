@@ -38,6 +38,7 @@ pub mod quota;
 pub mod ring;
 pub mod transfer;
 pub mod tsc;
+pub mod zones;
 
 /// Turns an errno as rustix reports it into a result for one request: bytes, or `-errno`.
 #[inline]

@@ -6,6 +6,7 @@
 //! outlives the call.
 
 use crate::file::File;
+use crate::zones::{Action, Zone};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -22,6 +23,14 @@ const CONTROLLER: u32 = 1;
 const ALL_NAMESPACES: u32 = u32::MAX;
 const IDENTIFY_BYTES: usize = 4096;
 const DEALLOCATE: u32 = 1 << 2;
+/// "Identify", as a namespace of the zoned command set (ZNS 4.1.5.1).
+const OF_COMMAND_SET: u32 = 5;
+const ZONED_COMMANDS: u32 = 2 << 24;
+/// "Zone management" (ZNS 3.4.2, 3.4.3), and the length of a report and of its parts.
+const ZONE_SEND: u8 = 0x79;
+const ZONE_RECEIVE: u8 = 0x7a;
+const REPORT_BYTES: usize = 64 * 1024;
+const ENTRY_BYTES: usize = 64;
 
 /// What a command does to a range of blocks, by its operation code in the NVM command set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +48,14 @@ pub enum Verb {
     WriteZeroes = 0x08,
     /// Reads blocks without handing data over.
     Verify = 0x0c,
+    /// Writes data to where the zone's pointer stands; the range names the zone.
+    ZoneAppend = 0x7d,
 }
 
 impl Verb {
     /// Whether data go along.
     pub fn carries_data(self) -> bool {
-        matches!(self, Verb::Read | Verb::Write)
+        matches!(self, Verb::Read | Verb::Write | Verb::ZoneAppend)
     }
 }
 
@@ -142,6 +153,29 @@ pub struct Namespace {
     pub(crate) block_bytes: u32,
     pub(crate) metadata_bytes: u16,
     pub(crate) blocks: u64,
+    /// Which of its formats it has.
+    pub(crate) format: u8,
+}
+
+/// Reads what a namespace says of its zones.
+fn zoned(answer: &[u8], format: u8) -> Option<(u64, Option<u32>)> {
+    let most = u32::from_le_bytes(answer.get(8..12)?.try_into().ok()?);
+    let at = 2816 + 16 * usize::from(format);
+    let blocks = u64::from_le_bytes(answer.get(at..at + 8)?.try_into().ok()?);
+    // One less is told; all ones are no limit.
+    (blocks > 0).then_some((blocks, most.checked_add(1)))
+}
+
+/// Reads a part of a report of zones; `None` for what is empty.
+fn entry_of_report(entry: &[u8], zone_blocks: u64, block_bytes: u64) -> Option<Zone> {
+    let number = |at: usize| {
+        let bytes = entry[at..at + 8].try_into();
+        bytes.map(|bytes| u64::from_le_bytes(bytes).saturating_mul(block_bytes))
+    };
+    let (capacity, start, pointer) = (number(8).ok()?, number(16).ok()?, number(24).ok()?);
+    let length = zone_blocks.saturating_mul(block_bytes);
+    let (kind, condition) = (entry[0] & 0xf, entry[1] >> 4);
+    (kind != 0).then(|| Zone::reported([start, length, capacity, pointer], kind, condition))
 }
 
 impl Namespace {
@@ -210,7 +244,69 @@ impl Namespace {
                 false => 0,
             },
             blocks,
+            format: index,
         })
+    }
+
+    /// How many blocks a zone has and how many zones may be open (`None`: any number), if the
+    /// namespace is zoned.
+    pub fn zoned(&self, device: &File) -> Option<(u64, Option<u32>)> {
+        let mut answer = vec![0u8; IDENTIFY_BYTES];
+        let mut command = self.asking(IDENTIFY, &mut answer);
+        command.word10 = [OF_COMMAND_SET, ZONED_COMMANDS, 0, 0, 0, 0];
+        send(device, IOCTL_ADMIN, &mut command).ok()?;
+        zoned(&answer, self.format)
+    }
+
+    /// The zones from the one that starts at block `from`, each of `zone_blocks`.
+    pub fn zones(&self, device: &File, zone_blocks: u64, from: u64) -> io::Result<Vec<Zone>> {
+        let mut zones = Vec::new();
+        let mut start = from;
+        while start < self.blocks {
+            let mut report = vec![0u8; REPORT_BYTES];
+            let mut command = self.asking(ZONE_RECEIVE, &mut report);
+            let dwords = (REPORT_BYTES / 4 - 1) as u32;
+            command.word10 = [start as u32, (start >> 32) as u32, dwords, 0, 0, 0];
+            send(device, IOCTL_IO, &mut command)?;
+            let before = zones.len();
+            let left = (self.blocks - start).div_ceil(zone_blocks);
+            let entries = report[ENTRY_BYTES..].chunks_exact(ENTRY_BYTES);
+            for entry in entries.take(usize::try_from(left).unwrap_or(usize::MAX)) {
+                zones.extend(entry_of_report(entry, zone_blocks, self.block_bytes.into()));
+            }
+            match (zones.len() - before) as u64 {
+                0 => return Err(io::Error::other("the report of zones is empty")),
+                read => start += read * zone_blocks,
+            }
+        }
+        Ok(zones)
+    }
+
+    /// Acts on the zone that starts at byte `start`.
+    pub fn act(&self, device: &File, action: Action, start: u64) -> io::Result<()> {
+        let block = start / u64::from(self.block_bytes);
+        let what = match action {
+            Action::Finish => 2,
+            Action::Reset => 4,
+        };
+        let mut command = Command {
+            opcode: ZONE_SEND,
+            namespace: self.id,
+            word10: [block as u32, (block >> 32) as u32, 0, what, 0, 0],
+            ..Command::default()
+        };
+        send(device, IOCTL_IO, &mut command)
+    }
+
+    /// A command that fills a buffer.
+    fn asking(&self, opcode: u8, answer: &mut [u8]) -> Command {
+        Command {
+            opcode,
+            namespace: self.id,
+            address: answer.as_mut_ptr().expose_provenance() as u64,
+            bytes: answer.len() as u32,
+            ..Command::default()
+        }
     }
 
     /// Deallocates a range of blocks.
@@ -301,6 +397,7 @@ mod tests {
             block_bytes: 512,
             metadata_bytes: 0,
             blocks: 1 << 40,
+            format: 0,
         };
         let range = namespace.range(0x1_0203_0405 * 512, 4096).unwrap();
         let mut command = Command::new(&namespace, Verb::Read, range, FORCE_UNIT_ACCESS);
@@ -324,6 +421,7 @@ mod tests {
             block_bytes: 4096,
             metadata_bytes: 0,
             blocks: 10,
+            format: 0,
         };
         assert_eq!(namespace.size_bytes(), 40_960);
         let range = |offset, len| namespace.range(offset, len).map(|r| (r.start, r.blocks));
@@ -349,6 +447,11 @@ mod tests {
             block_bytes: 4096,
             metadata_bytes: 0,
             blocks: 1000,
+            format: 0,
+        };
+        let namespace = Namespace {
+            format: 1,
+            ..namespace
         };
         assert_eq!(Namespace::parse(5, &answer), Some(namespace));
         // Metadata behind the data, and the 18th format.
@@ -358,6 +461,28 @@ mod tests {
         assert_eq!((namespace.block_bytes, namespace.metadata_bytes), (512, 8));
         assert_eq!(Namespace::parse(5, &[0; 4096]), None);
         assert_eq!(Namespace::parse(5, &[]), None);
+    }
+
+    #[test]
+    fn zones_are_read_from_their_reports() {
+        let mut answer = vec![0; IDENTIFY_BYTES];
+        assert_eq!(zoned(&answer, 1), None);
+        answer[8..12].copy_from_slice(&15u32.to_le_bytes());
+        answer[2816 + 16..][..8].copy_from_slice(&4096u64.to_le_bytes());
+        assert_eq!(zoned(&answer, 1), Some((4096, Some(16))));
+        answer[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(zoned(&answer, 1), Some((4096, None)));
+        let mut entry = [0; ENTRY_BYTES];
+        assert_eq!(entry_of_report(&entry, 4096, 512), None);
+        // In order, implicitly open, 4000 of 4096 blocks, the second zone, 16 blocks written.
+        (entry[0], entry[1]) = (2, 0x20);
+        for (at, number) in [(8, 4000u64), (16, 4096), (24, 4112)] {
+            entry[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        }
+        let zone = entry_of_report(&entry, 4096, 512).unwrap();
+        assert_eq!((zone.start, zone.length), (4096 * 512, 4096 * 512));
+        assert_eq!((zone.capacity, zone.pointer), (4000 * 512, 4112 * 512));
+        assert!(zone.sequential && zone.open && !zone.offline);
     }
 
     #[test]

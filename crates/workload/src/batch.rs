@@ -50,6 +50,47 @@ impl Default for Batch {
     }
 }
 
+/// Has a say in a request while it is made.
+pub trait Steer {
+    /// In a mix of reads and writes: the direction in place of the one that was `drawn`. The mix
+    /// goes on from the answer.
+    fn choose(&mut self, drawn: Ddir) -> Ddir {
+        drawn
+    }
+
+    /// The direction in `file` after all; the mix does not hear of it.
+    fn divert(&mut self, _file: usize, chosen: Ddir) -> Ddir {
+        chosen
+    }
+
+    /// True: requests are not cut where they meet blocks that this pass has visited, nor their
+    /// blocks marked, before they are amended.
+    fn cuts(&self) -> bool {
+        false
+    }
+
+    /// The request to come is cut to this many bytes, wherever it goes.
+    fn cut(&mut self, _most: u64) {}
+
+    /// Where the sequential requests of a direction go on: the next position, in a region that
+    /// starts at `base`.
+    fn go_on(&mut self, _file: usize, _ddir: Ddir, _position: &mut u64, _base: &mut u64) {}
+}
+
+/// Leaves everything as it is.
+pub(crate) struct HandsOff;
+
+impl Steer for HandsOff {}
+
+/// A request that has moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amended {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
+}
+
 /// Generates requests. Boxed once per worker and called once per at most 64 requests, so the
 /// indirect call is within noise of an inlined generator.
 pub trait Fill: Send {
@@ -57,12 +98,16 @@ pub trait Fill: Send {
     /// Returns how many; 0 means that this pass over the region is finished.
     fn fill(&mut self, batch: &mut Batch, want: usize) -> usize;
 
-    /// Puts one request into the emptied `batch`. In a mix of reads and writes `choose` is told
-    /// which direction comes next and may answer with the other one; the mix goes on from what
-    /// it answered. Returns 1, or 0 at the end of the pass.
-    fn fill_steered(&mut self, batch: &mut Batch, _choose: &mut dyn FnMut(Ddir) -> Ddir) -> usize {
+    /// Puts one request into the emptied `batch`, with `steer` at its side. Returns 1, or 0 at
+    /// the end of the pass.
+    fn fill_steered(&mut self, batch: &mut Batch, _steer: &mut dyn Steer) -> usize {
         self.fill(batch, 1)
     }
+
+    /// What became of the request that [`fill_steered`](Fill::fill_steered) gave last, if it is
+    /// not issued as it was given; `None`: its file has no place for it or any other in this
+    /// pass. Sequences go on from there.
+    fn amend(&mut self, _became: Option<Amended>) {}
 
     /// Starts another pass as fio's loops and `time_based` do: the random streams start over
     /// if `randrepeat` is in effect, maps are emptied and sequential positions return to the

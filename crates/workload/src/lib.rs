@@ -28,8 +28,9 @@ pub mod rng;
 mod seeds;
 mod spec;
 pub mod verify;
+pub mod zones;
 
-pub use batch::{Batch, Fill};
+pub use batch::{Amended, Batch, Fill, Steer};
 pub use buffer::{FillPolicy, Filler, WorkingSet};
 pub use generator::generator;
 pub use hash::name_hash;

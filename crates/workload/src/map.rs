@@ -80,6 +80,12 @@ impl Map {
         (found < self.blocks).then_some(found)
     }
 
+    /// How many of `count` blocks from `block` are free without a gap.
+    pub(crate) fn free_run(&self, block: u64, count: u64) -> u64 {
+        let free = |n: &u64| block + n < self.blocks && !self.is_set(block + n);
+        (0..count).take_while(free).count() as u64
+    }
+
     /// Marks up to `count` blocks from `block`, which must be free, and stops before the
     /// first visited one. Returns how many it marked.
     #[inline(always)]

@@ -17,7 +17,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Starts a machine with two CPUs and a gigabyte.
+    /// Starts a machine with two CPUs and a gigabyte; the script is told how often it was.
     ///
     /// # Errors
     /// qemu cannot be started.
@@ -25,6 +25,7 @@ impl Machine {
         kernel: &Path,
         initramfs: &Path,
         devices: &[String],
+        stage: u32,
         limit: Duration,
     ) -> Result<Machine> {
         let mut child = Command::new("qemu-system-x86_64")
@@ -41,7 +42,10 @@ impl Machine {
             .arg(kernel)
             .arg("-initrd")
             .arg(initramfs)
-            .args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off"])
+            .arg("-append")
+            .arg(format!(
+                "console=ttyS0 quiet panic=-1 mitigations=off lab.stage={stage}"
+            ))
             .args(devices)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,5 +1,6 @@
 //! What each machine has and does.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,8 +30,11 @@ pub struct Scenario {
 /// Longest time of one machine; a boot takes about three seconds of an idle CPU.
 const LIMIT: Duration = Duration::from_secs(240);
 
+/// Lines of the console that are shown of a machine that did not end.
+const LAST: usize = 40;
+
 /// All of them.
-pub const SCENARIOS: [Scenario; 2] = [
+pub const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "nvme",
         script: include_str!("scenarios/nvme.sh"),
@@ -51,6 +55,37 @@ pub const SCENARIOS: [Scenario; 2] = [
             "errors.conf",
             "[inject-error]\nevent = \"none\"\nsector = \"2048\"\nerrno = \"5\"\nonce = \"off\"\n",
         )],
+    },
+    Scenario {
+        name: "io_uring_cmd",
+        script: include_str!("scenarios/io_uring_cmd.sh"),
+        modules: &["nvme"],
+        devices: "-drive file=$D/nvme.img,if=none,id=n0,format=raw,discard=unmap \
+                  -device nvme,drive=n0,serial=lab0",
+        images: &[("nvme.img", 64)],
+        files: &[],
+    },
+    Scenario {
+        name: "zoned",
+        script: include_str!("scenarios/zoned.sh"),
+        modules: &["nvme", "null_blk"],
+        devices: "-drive file=$D/zoned.img,if=none,id=n0,format=raw \
+                  -device nvme,id=c0,serial=lab0 -device nvme-ns,drive=n0,bus=c0,zoned=on,\
+                  zoned.zone_size=1M,zoned.zone_capacity=768K,zoned.max_open=4,\
+                  zoned.max_active=6",
+        images: &[("zoned.img", 24)],
+        files: &[],
+    },
+    Scenario {
+        name: "power-cut",
+        script: include_str!("scenarios/power-cut.sh"),
+        modules: &["nvme"],
+        devices: "-drive file=$D/data.img,if=none,id=n0,format=raw \
+                  -drive file=$D/state.img,if=none,id=n1,format=raw \
+                  -device nvme,id=c0,serial=lab0 -device nvme-ns,drive=n0,bus=c0,nsid=1 \
+                  -device nvme-ns,drive=n1,bus=c0,nsid=2",
+        images: &[("data.img", 64), ("state.img", 1)],
+        files: &[],
     },
 ];
 
@@ -86,9 +121,10 @@ fn watch(scenario: &Scenario, image: &Image, initramfs: &Path, dir: &Path) -> Re
     let place = dir.display().to_string();
     let words = scenario.devices.split_whitespace();
     let devices: Vec<String> = words.map(|word| word.replace("$D", &place)).collect();
-    let mut machine = Machine::start(&image.kernel(), initramfs, &devices, LIMIT)?;
+    let boot = |stage| Machine::start(&image.kernel(), initramfs, &devices, stage, LIMIT);
+    let mut machine = boot(1)?;
     let (mut passed, mut failed, mut over) = (0, 0, false);
-    let mut last = String::new();
+    let mut last = VecDeque::new();
     while let Some(line) = machine.line() {
         if line.starts_with("PASS ") {
             passed += 1;
@@ -99,17 +135,23 @@ fn watch(scenario: &Scenario, image: &Image, initramfs: &Path, dir: &Path) -> Re
         } else if line == "LAB DONE" {
             over = true;
             break;
+        } else if line == "LAB CUT" {
+            // A machine that is on again finds its disks as they were.
+            machine.kill();
+            machine = boot(2)?;
         } else if !line.is_empty() {
-            last = line;
+            last.truncate(LAST - 1);
+            last.push_front(line);
         }
     }
     machine.kill();
     if !over {
         failed += 1;
         println!(
-            "{}: FAIL the machine did not end; last line: {last}",
+            "{}: FAIL the machine did not end; its last lines:",
             scenario.name
         );
+        last.iter().rev().for_each(|line| println!("    {line}"));
     } else if passed == 0 {
         failed += 1;
         println!("{}: FAIL nothing was checked", scenario.name);

@@ -74,6 +74,8 @@ impl Watch {
         let file = self.trigger_file.as_deref();
         if timed || file.is_some_and(|path| path.exists() && taken(path)) {
             (self.trigger_at, self.trigger_file) = (None, None);
+            // First, because the command may cut the power.
+            self.remote.save_states();
             self.remote.finish();
             self.run();
         }

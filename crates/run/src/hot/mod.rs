@@ -90,14 +90,21 @@ pub trait Hooks {
     fn most(&self) -> usize {
         usize::MAX
     }
-    /// May the request be issued now, or not before a moment?
-    fn gate<C: Clock>(&mut self, io: &Io, clock: C) -> Gate;
+    /// May the request be issued now, or not before a moment? It may be moved to another place,
+    /// and be shortened.
+    fn gate<C: Clock>(&mut self, io: &mut Io, clock: C) -> Gate;
     /// The buffer is filled; the request is about to be issued.
     fn prepare<C: Clock>(&mut self, io: &Io, buffer: &mut [u8], clock: C);
     /// The I/O priority that an asynchronous request gets, where requests have their own.
     fn priority(&mut self, _io: &Io) -> Option<u16> {
         None
     }
+    /// Serves the request in the engine's place: bytes, or `-errno`.
+    fn serve(&mut self, _io: &Io) -> Option<i32> {
+        None
+    }
+    /// The request came back short or failed.
+    fn failed(&mut self, _io: &Io) {}
     /// The engine takes the request, or is about to, at tick `at`.
     fn taken<C: Clock>(&mut self, _io: &Io, _at: u64, _clock: C) {}
     /// A request taken up at tick `start` was submitted to an asynchronous engine at `issue`.
@@ -123,6 +130,8 @@ pub trait Hooks {
     fn pass_over<C: Clock>(&mut self, _clock: C) {}
     /// What was counted is forgotten: measuring begins now.
     fn measure<C: Clock>(&mut self, _clock: C) {}
+    /// Leaves the state of verification for a later run to load.
+    fn save(&mut self) {}
     /// Puts what the hooks have measured into the statistics.
     fn hand_over(&self, _stats: &mut Stats) {}
     /// A request came back complete.
@@ -140,6 +149,8 @@ pub enum Gate {
     At(u64),
     /// Let one I/O in flight come back and ask again.
     Hold,
+    /// Leave it out, and go on with the next.
+    Drop,
     /// End the job.
     Stop,
 }
@@ -167,7 +178,7 @@ pub struct Reduced;
 impl Hooks for Plain {
     const ACTIVE: bool = false;
     const STAMPED: bool = true;
-    fn gate<C: Clock>(&mut self, _: &Io, _: C) -> Gate {
+    fn gate<C: Clock>(&mut self, _: &mut Io, _: C) -> Gate {
         Gate::Go
     }
     fn prepare<C: Clock>(&mut self, _: &Io, _: &mut [u8], _: C) {}
@@ -179,7 +190,7 @@ impl Hooks for Plain {
 impl Hooks for Reduced {
     const ACTIVE: bool = false;
     const STAMPED: bool = false;
-    fn gate<C: Clock>(&mut self, _: &Io, _: C) -> Gate {
+    fn gate<C: Clock>(&mut self, _: &mut Io, _: C) -> Gate {
         Gate::Go
     }
     fn prepare<C: Clock>(&mut self, _: &Io, _: &mut [u8], _: C) {}
@@ -243,6 +254,10 @@ impl<E: Engine, C: Clock> Work<'_, E, C> {
             self.live.obeyed(order::AFRESH);
             self.measure(hooks);
             self.live.begin(sys::clock::monotonic_ns());
+        }
+        if orders & order::SAVE != 0 {
+            hooks.save();
+            self.live.obeyed(order::SAVE);
         }
         if orders & order::SNAPSHOT != 0 {
             self.live.obeyed(order::SNAPSHOT);

@@ -273,11 +273,11 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         };
     }
     let slot = queue.free[queue.free_n - 1];
-    let io = work.peek(slot);
+    let mut io = work.peek(slot);
     let gate = if queue.depth.serialize_overlap && io.ddir.is_data() && queue.overlaps(&io) {
         Gate::Hold
     } else {
-        hooks.gate(&io, work.clock)
+        hooks.gate(&mut io, work.clock)
     };
     match gate {
         Gate::Go => {}
@@ -293,6 +293,10 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
                 return Taken::Exit(exit);
             }
             crate::wait::until(work.clock, work.live, deadline);
+            return Taken::Waited;
+        }
+        Gate::Drop => {
+            work.batch.pos += 1;
             return Taken::Waited;
         }
         Gate::Stop => return Taken::Exit(Exit::Stopped),
@@ -315,7 +319,10 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         work.engine.set_priority(priority);
     }
     let start = if H::STAMPED { work.clock.now() } else { 0 };
-    let queued = work.engine.queue(io);
+    let queued = match hooks.serve(&io) {
+        Some(result) => Queued::Done(result),
+        None => work.engine.queue(io),
+    };
     if queued != Queued::Full {
         hooks.taken(&io, start, work.clock);
     }
@@ -336,7 +343,10 @@ fn stage_gated<E: Engine, C: Clock, H: Hooks>(
         }
         Queued::Done(result) => {
             let exit = match finished_inline::<E, C, H>(work, io, start, result) {
-                Err(exit) => exit,
+                Err(exit) => {
+                    hooks.failed(&io);
+                    exit
+                }
                 Ok(_) if !io.ddir.is_data() => None,
                 Ok(end) => {
                     let done = Done {

@@ -205,6 +205,9 @@ fn account<E: Engine, C: Clock, H: Hooks>(
         };
         if result != first.len as i32 || !first.ddir.is_data() {
             exit = exit.or(unusual(work, slot, &first, result, end));
+            if H::ACTIVE {
+                hooks.failed(&first.io(slot));
+            }
             continue;
         }
         work.live.count(first.ddir, 1, u64::from(first.len));

@@ -18,15 +18,19 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
         if work.batch.pos == work.batch.n && !work.refill(hooks) {
             return Exit::PassDone;
         }
-        let io = work.peek(0);
+        let mut io = work.peek(0);
         if H::ACTIVE {
-            match hooks.gate(&io, work.clock) {
+            match hooks.gate(&mut io, work.clock) {
                 Gate::Go => {}
                 Gate::Until(deadline) | Gate::At(deadline) => {
                     crate::wait::until(work.clock, work.live, deadline);
                     continue;
                 }
                 Gate::Hold => continue,
+                Gate::Drop => {
+                    work.batch.pos += 1;
+                    continue;
+                }
                 Gate::Stop => return Exit::Stopped,
             }
         }
@@ -42,7 +46,11 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
         let mut left = io;
         let exit = loop {
             let start = if H::STAMPED { work.clock.now() } else { 0 };
-            let queued = work.engine.queue(left);
+            let served = if H::ACTIVE { hooks.serve(&left) } else { None };
+            let queued = match served {
+                Some(result) => Queued::Done(result),
+                None => work.engine.queue(left),
+            };
             let end = if H::STAMPED { work.clock.now() } else { 0 };
             let Queued::Done(result) = queued else {
                 match aside(work, hooks, &io, queued) {
@@ -72,7 +80,12 @@ pub fn run<E: Engine, C: Clock, H: Hooks>(work: &mut Work<'_, E, C>, hooks: &mut
             }
             match unusual(work, &mut left, result, end.wrapping_sub(start)) {
                 Next::Again => continue,
-                Next::Over(exit) => break exit,
+                Next::Over(exit) => {
+                    if H::ACTIVE {
+                        hooks.failed(&io);
+                    }
+                    break exit;
+                }
             }
         };
         if let Some(exit) = exit {

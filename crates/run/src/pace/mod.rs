@@ -24,7 +24,7 @@ use std::sync::Arc;
 use sys::clock::Clock;
 use think::{Think, Turn};
 use units::{Ddir, PerDdir};
-use workload::{Batch, Fill};
+use workload::{Batch, Fill, Steer};
 
 /// Requests that the first batch of a paced job holds; each further batch holds twice as many. A
 /// slow job touches little of its random map that way.
@@ -96,15 +96,27 @@ impl Pace {
 
     /// Generates requests: one at a time where the rates choose the direction.
     pub fn refill<C: Clock>(&mut self, fill: &mut dyn Fill, batch: &mut Batch, clock: C) -> usize {
-        match &self.rate {
-            Some(rate) if rate.steers() => {
-                fill.fill_steered(batch, &mut |ddir| rate.choose(ddir, clock.now(), clock))
+        struct Rates<'a, C>(&'a Rate, C);
+        impl<C: Clock> Steer for Rates<'_, C> {
+            fn choose(&mut self, drawn: Ddir) -> Ddir {
+                self.0.choose(drawn, self.1.now(), self.1)
             }
+        }
+        match &self.rate {
+            Some(rate) if rate.steers() => fill.fill_steered(batch, &mut Rates(rate, clock)),
             _ => {
                 let ahead = self.ahead;
                 self.ahead = (2 * ahead).min(Batch::CAPACITY);
                 fill.fill(batch, ahead)
             }
+        }
+    }
+
+    /// The direction of a mix that is next by its rates.
+    pub fn choose<C: Clock>(&self, drawn: Ddir, clock: C) -> Ddir {
+        match &self.rate {
+            Some(rate) if rate.steers() => rate.choose(drawn, clock.now(), clock),
+            _ => drawn,
         }
     }
 

@@ -270,7 +270,7 @@ option::choices! {
         /// A window moves over the file.
         Strided = "strided";
         /// A zoned block device.
-        Zbd = "zbd", later("zoned access");
+        Zbd = "zbd";
     }
 }
 

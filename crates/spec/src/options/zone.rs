@@ -12,27 +12,27 @@ option::options! {
         /// Bytes per visit of a zone, or the size of a device's zones.
         zonesize: u64 = "0", bytes();
         /// Usable bytes of a zone.
-        zonecapacity: u64 = "0", bytes(), refused("zoned block devices");
+        zonecapacity: u64 = "0", bytes();
         /// Size of a zone in strided mode.
         zonerange: u64 = "0", bytes();
         /// Gap behind each visit.
         zoneskip: Amount = "0";
         /// Permit reads behind the write pointer.
-        read_beyond_wp: bool = "0", refused("zoned block devices");
+        read_beyond_wp: bool = "0";
         /// Most zones being written, over all jobs.
-        max_open_zones: u32 = "0", range(0, 4096), refused("zoned block devices");
+        max_open_zones: u32 = "0", range(0, 4096);
         /// Most zones being written, per job.
-        job_max_open_zones: u32 = "0", range(0, 4096), refused("zoned block devices");
+        job_max_open_zones: u32 = "0", range(0, 4096);
         /// Ignore the device's own limits.
-        ignore_zone_limits: bool = "0", refused("zoned block devices");
+        ignore_zone_limits: bool = "0";
         /// Fill ratio above which zones are reset.
-        zone_reset_threshold: Option<f64>, within(0.0, 1.0), refused("zoned block devices");
+        zone_reset_threshold: Option<f64>, within(0.0, 1.0);
         /// Resets per write.
-        zone_reset_frequency: Option<f64>, within(0.0, 1.0), refused("zoned block devices");
+        zone_reset_frequency: Option<f64>, within(0.0, 1.0);
         /// Repair write pointers after failed writes.
-        recover_zbd_write_error: bool = "0", refused("zoned block devices");
+        recover_zbd_write_error: bool = "0";
         /// Write the short rest of a zone instead of finishing it.
-        write_zone_remainder: bool = "0", refused("zoned block devices");
+        write_zone_remainder: bool = "0", refused("the rest of a zone is finished, not written");
         /// Use NVMe flexible data placement.
         fdp: bool = "0", refused("NVMe data placement");
         /// Data placement protocol.

@@ -118,10 +118,6 @@ fn values_that_cannot_be() {
 fn what_is_not_built_is_refused_by_name() {
     let at = "command line, word 2";
     wrong(
-        "--name=a --zonemode=zbd",
-        &format!("{at}: zonemode=zbd: not supported yet (zoned access)"),
-    );
-    wrong(
         "--name=a --cgroup=x",
         &format!(
             "{at}: cgroup=x: not supported (control groups of version 1 are gone from current \

@@ -23,11 +23,15 @@ pub struct CommandRing {
     pool: ManuallyDrop<Pool>,
     files: Vec<File>,
     namespaces: Box<[Namespace]>,
+    /// Blocks of a zone of each, for appending; 1 where there are none.
+    zone_blocks: Box<[u64]>,
     busy: Box<[bool]>,
     staged: u32,
     in_flight: u32,
     polls: bool,
     fixed: bool,
+    /// Files are registered, and named by their number.
+    registered: bool,
     _thread: PhantomData<*const ()>,
 }
 
@@ -64,11 +68,13 @@ impl CommandRing {
             busy: vec![false; pool.slots() as usize].into(),
             pool: ManuallyDrop::new(pool),
             files,
+            zone_blocks: vec![1; namespaces.len()].into(),
             namespaces: namespaces.into(),
             staged: 0,
             in_flight: 0,
             polls: poll,
             fixed,
+            registered: false,
             _thread: PhantomData,
         };
         if fixed {
@@ -82,14 +88,33 @@ impl CommandRing {
         Ok(ring)
     }
 
+    /// Registers the files, so that each command saves the look-up of its own.
+    pub fn register_files(&mut self) -> io::Result<()> {
+        let fds: Vec<_> = self.files.iter().map(|f| f.as_fd().as_raw_fd()).collect();
+        self.ring.submitter().register_files(&fds)?;
+        self.registered = true;
+        Ok(())
+    }
+
+    /// Asks each device for the size of its zones, which appends name. `ENOTSUP`: it has none.
+    pub fn prepare_appends(&mut self) -> io::Result<()> {
+        let all = self.namespaces.iter().zip(&self.files);
+        let zones = all.map(|(space, file)| match space.zoned(file) {
+            Some((blocks, _)) => Ok(blocks),
+            None => Err(io::Error::from_raw_os_error(libc::ENOTSUP)),
+        });
+        self.zone_blocks = zones.collect::<io::Result<_>>()?;
+        Ok(())
+    }
+
     /// Puts a command for part of a device and of the slot into the queue. `word12` is added to
-    /// that word. False, and nothing is done, if the part is not of whole blocks or larger than a
+    /// that word; `punt` has a thread of the kernel's begin it. False, and nothing is done, if the part is not of whole blocks or larger than a
     /// command can be.
     ///
     /// Panics if the slot or file does not exist, the slot has a command already, or the range
     /// leaves the slot.
     #[inline]
-    pub fn push(&mut self, slot: u32, verb: Verb, span: Span, word12: u32) -> bool {
+    pub fn push(&mut self, slot: u32, verb: Verb, span: Span, word12: u32, punt: bool) -> bool {
         assert!(
             !self.busy[slot as usize],
             "slot {slot} has a command already"
@@ -100,8 +125,10 @@ impl CommandRing {
             Verb::Flush => namespace.range(0, namespace.block_bytes()),
             _ => namespace.range(span.offset, span.len),
         };
-        let Some(range) = range else { return false };
-        let fd = types::Fd(self.files[file].as_fd().as_raw_fd());
+        let Some(mut range) = range else { return false };
+        if verb == Verb::ZoneAppend {
+            range.start -= range.start % self.zone_blocks[file];
+        }
         let mut command = Command::new(namespace, verb, range, word12);
         if verb.carries_data() {
             let address = self.pool.part_address(slot, span.at, span.len);
@@ -109,11 +136,21 @@ impl CommandRing {
             command.bytes = span.len;
         }
         let fixed = (self.fixed && verb.carries_data()).then_some(slot as u16);
-        let entry = opcode::UringCmd80::new(fd, URING_IO)
+        let entry = match self.registered {
+            true => opcode::UringCmd80::new(types::Fixed(file as u32), URING_IO),
+            false => {
+                let fd = self.files[file].as_fd().as_raw_fd();
+                opcode::UringCmd80::new(types::Fd(fd), URING_IO)
+            }
+        };
+        let mut entry = entry
             .cmd(command.in_entry())
             .buf_index(fixed)
             .build()
             .user_data(u64::from(slot));
+        if punt {
+            entry = entry.flags(squeue::Flags::ASYNC);
+        }
         self.busy[slot as usize] = true;
         // SAFETY: the only address in the command is that of a checked part of the slot, which
         // stays put and untouched while `busy[slot]`, and as long as the blocks it names.
@@ -257,9 +294,9 @@ mod tests {
             len: 4096,
         };
         for (slot, verb, file) in [(2, Verb::Read, 0), (0, Verb::Write, 1), (1, Verb::Flush, 0)] {
-            assert!(ring.push(slot, verb, span(file, 512), 0));
+            assert!(ring.push(slot, verb, span(file, 512), 0, false));
         }
-        assert!(!ring.push(3, Verb::Read, span(0, 100), 0));
+        assert!(!ring.push(3, Verb::Read, span(0, 100), 0, false));
         assert_eq!(ring.staged(), 3);
         assert_eq!(ring.submit(3).unwrap(), 3);
         let mut results = vec![];

@@ -3,12 +3,13 @@
 
 use super::Requests;
 use super::files::NOWHERE;
-use crate::batch::Batch;
+use crate::batch::{Amended, Batch, HandsOff, Steer};
 use crate::spec::{FileServiceKind, FioRules, RwSequencer, Spec, Strided};
 use units::Ddir;
 
 /// One request before it is stored.
-struct Request {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
     offset: u64,
     len: u64,
     ddir: Ddir,
@@ -127,37 +128,66 @@ impl Syncs {
     }
 }
 
+#[inline(always)]
+fn store(batch: &mut Batch, i: usize, file: usize, request: &Request) {
+    batch.offset[i] = request.offset;
+    // Block sizes have been checked to fit.
+    batch.len[i] = request.len as u32;
+    batch.ddir[i] = request.ddir;
+    batch.file[i] = file as u16;
+}
+
 impl Requests {
     /// Up to `want` requests.
     pub(super) fn general(&mut self, batch: &mut Batch, want: usize) -> usize {
         for i in 0..want {
-            if !self.put(batch, i, &mut |ddir| ddir) {
+            let Some((file, request)) = self.next(&mut HandsOff) else {
                 return i;
-            }
+            };
+            store(batch, i, file, &request);
         }
         want
     }
 
-    /// One request; a mix takes the direction that `choose` makes of the coin's.
-    pub(super) fn steered(
-        &mut self,
-        batch: &mut Batch,
-        choose: &mut dyn FnMut(Ddir) -> Ddir,
-    ) -> usize {
-        usize::from(self.put(batch, 0, &mut |ddir| choose(ddir)))
+    /// One request with somebody at its side.
+    pub(super) fn steered(&mut self, batch: &mut Batch, steer: &mut dyn Steer) -> usize {
+        (self.last, self.unmarked) = (None, None);
+        let Some((file, request)) = self.next(steer) else {
+            return 0;
+        };
+        store(batch, 0, file, &request);
+        if request.ddir.is_data() {
+            self.last = Some((file, request));
+        }
+        1
     }
 
-    /// Puts the next request at `i`; false when there is none.
-    fn put(&mut self, batch: &mut Batch, i: usize, choose: &mut impl FnMut(Ddir) -> Ddir) -> bool {
-        let Some((file, request)) = self.next(choose) else {
-            return false;
+    /// The last request has become another one, or has found no place in its file.
+    pub(super) fn amended(&mut self, became: Option<Amended>) {
+        let Some((at, request)) = self.last.take() else {
+            return;
         };
-        batch.offset[i] = request.offset;
-        // Block sizes have been checked to fit.
-        batch.len[i] = request.len as u32;
-        batch.ddir[i] = request.ddir;
-        batch.file[i] = file as u16;
-        true
+        let d = request.ddir.index();
+        let progress = &mut self.progress;
+        let file = &mut self.files[at];
+        let len = became.map_or(0, |became| u64::from(became.len));
+        progress.bytes[d] = progress.bytes[d] - request.len + len;
+        progress.pass_bytes = progress.pass_bytes - request.len + len;
+        match became {
+            Some(Amended { offset, .. }) => {
+                file.previous[d] = offset;
+                file.position[d] = offset + len;
+                if let (Some(block), Some(map)) = (self.unmarked.take(), &mut file.map) {
+                    map.set_run(block, self.sizes[d].blocks(len));
+                }
+            }
+            None => {
+                progress.issues[d] -= 1;
+                self.service.finish(file);
+                // Popular files do not end, but here they have.
+                progress.ended |= !file.is_done();
+            }
+        }
     }
 
     fn finished(&self) -> bool {
@@ -168,7 +198,7 @@ impl Requests {
                 || progress.issues.iter().sum::<u64>() >= progress.number_ios)
     }
 
-    fn next(&mut self, choose: &mut impl FnMut(Ddir) -> Ddir) -> Option<(usize, Request)> {
+    fn next(&mut self, steer: &mut (impl Steer + ?Sized)) -> Option<(usize, Request)> {
         if self.finished() {
             return None;
         }
@@ -180,8 +210,11 @@ impl Requests {
             if let Some(ddir) = self.syncs.due.take() {
                 return Some((file, self.sync(file, ddir)));
             }
-            let ddir = self.direction(file, choose);
-            if let Some(request) = self.data(file, ddir, &mut unmarked) {
+            let ddir = self.direction(file, steer);
+            let state = &mut self.files[file];
+            let position = &mut state.position[ddir.index()];
+            steer.go_on(file, ddir, position, &mut state.base);
+            if let Some(request) = self.data(file, ddir, &mut unmarked, steer) {
                 self.account(file, &request);
                 return Some((file, request));
             }
@@ -203,13 +236,13 @@ impl Requests {
         }
     }
 
-    fn direction(&mut self, file: usize, choose: &mut impl FnMut(Ddir) -> Ddir) -> Ddir {
+    fn direction(&mut self, file: usize, steer: &mut (impl Steer + ?Sized)) -> Ddir {
         let direction = self.spec.direction;
         if direction.is_mixed() {
             let coin = self.mix.next(&self.progress.issues, &mut self.streams.mix);
-            let ddir = choose(Ddir::DATA[coin]);
+            let ddir = steer.choose(Ddir::DATA[coin]);
             self.mix.turn(ddir);
-            ddir
+            steer.divert(file, ddir)
         } else if direction.is_trim_write() {
             let previous = &self.files[file].previous;
             let paired = previous[Ddir::Write.index()] == previous[Ddir::Trim.index()];
@@ -240,7 +273,13 @@ impl Requests {
     }
 
     /// A read, write or trim in `file`, or `None` if the file has none left.
-    fn data(&mut self, file: usize, ddir: Ddir, unmarked: &mut bool) -> Option<Request> {
+    fn data(
+        &mut self,
+        file: usize,
+        ddir: Ddir,
+        unmarked: &mut bool,
+        steer: &mut (impl Steer + ?Sized),
+    ) -> Option<Request> {
         let d = ddir.index();
         if let Some(zone) = self.spec.strided {
             self.stride(file, d, zone);
@@ -276,8 +315,13 @@ impl Requests {
         }
         if let (Some(block), Some(map), false) = (place.block, &mut state.map, *unmarked) {
             let size = &self.sizes[d];
-            let marked = map.set_run(block, size.blocks(len));
-            len = len.min(marked * size.min);
+            let count = size.blocks(len);
+            if steer.cuts() {
+                steer.cut(map.free_run(block, count) * size.min);
+                self.unmarked = Some(block);
+            } else {
+                len = len.min(map.set_run(block, count) * size.min);
+            }
         }
         if let Some(zone) = self.spec.strided {
             self.zone_bytes += len;

@@ -9,7 +9,7 @@ mod general;
 mod size;
 mod straight;
 
-use crate::batch::{Batch, Fill};
+use crate::batch::{Amended, Batch, Fill, Steer};
 use crate::offset::Zones;
 use crate::rng::{Taus, Taus88};
 use crate::seeds::{Purpose, Seeds};
@@ -124,6 +124,10 @@ struct Requests {
     zone_bytes: u64,
     /// `zone_bytes` modulo `zonerange`.
     zone_phase: u64,
+    /// The last request that was made with somebody at its side, and its file.
+    last: Option<(usize, general::Request)>,
+    /// Its first block, if that is yet to be marked.
+    unmarked: Option<u64>,
 }
 
 impl Requests {
@@ -158,6 +162,8 @@ impl Requests {
             seq_left: 1,
             zone_bytes: 0,
             zone_phase: 0,
+            last: None,
+            unmarked: None,
             spec: spec.clone(),
             seeds,
             files,
@@ -274,14 +280,18 @@ impl Fill for Requests {
         batch.n
     }
 
-    fn fill_steered(&mut self, batch: &mut Batch, choose: &mut dyn FnMut(Ddir) -> Ddir) -> usize {
+    fn fill_steered(&mut self, batch: &mut Batch, steer: &mut dyn Steer) -> usize {
         batch.clear();
         if self.progress.ended {
             return 0;
         }
-        batch.n = self.steered(batch, choose);
+        batch.n = self.steered(batch, steer);
         self.progress.ended = batch.n == 0;
         batch.n
+    }
+
+    fn amend(&mut self, became: Option<Amended>) {
+        self.amended(became);
     }
 
     fn restart(&mut self) {

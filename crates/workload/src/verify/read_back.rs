@@ -6,7 +6,7 @@
 
 use super::trims::Candidates;
 use super::written::{Backlog, Piece, Written};
-use crate::batch::{Batch, Fill};
+use crate::batch::{Amended, Batch, Fill, Steer};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use units::Ddir;
@@ -224,10 +224,12 @@ impl Fill for WithBacklog {
         self.give(batch, want, |inner, batch, want| inner.fill(batch, want))
     }
 
-    fn fill_steered(&mut self, batch: &mut Batch, choose: &mut dyn FnMut(Ddir) -> Ddir) -> usize {
-        self.give(batch, 1, |inner, batch, _| {
-            inner.fill_steered(batch, choose)
-        })
+    fn fill_steered(&mut self, batch: &mut Batch, steer: &mut dyn Steer) -> usize {
+        self.give(batch, 1, |inner, batch, _| inner.fill_steered(batch, steer))
+    }
+
+    fn amend(&mut self, became: Option<Amended>) {
+        self.inner.amend(became);
     }
 
     fn restart(&mut self) {

@@ -10,6 +10,7 @@ while read -r module; do insmod "/modules/$module" || echo "FAIL insmod $module"
 # NVMe namespaces appear a moment after their driver.
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -e /dev/nvme0n1 ] && break; sleep 0.1; done
 cd /tmp || exit
+stage=$(sed 's/.*lab.stage=\([0-9]*\).*/\1/' /proc/cmdline)
 
 # check NAME COMMAND..: passes if the command does.
 check() {
