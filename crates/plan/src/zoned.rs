@@ -99,6 +99,16 @@ pub(crate) fn conflicts(job: &Job<'_>, faults: &mut Vec<Fault>, notes: &mut Vec<
             "verify_only=1 cannot know again where zonemode=zbd has written",
         ),
         (
+            "verify_state_load",
+            verifies && options.verify.verify_state_load,
+            "verify_state_load=1 cannot know again where zonemode=zbd has written",
+        ),
+        (
+            "fill_device",
+            options.target.fill_device,
+            "fill_device=1 ends where the device does, and zonemode=zbd where its zones do",
+        ),
+        (
             "trim_percentage",
             trims,
             "trim_percentage= trims blocks, but with zonemode=zbd a trim resets a zone",
@@ -290,6 +300,10 @@ pub(crate) fn settle(
         if table.managed && job.uses(Ddir::Write) && !direct {
             let text = "Using direct I/O is mandatory for writing to ZBD drives (direct=1)";
             return Err(Fault::option("direct", text));
+        }
+        if region.length_bytes > 0 && table.index(region.offset_bytes) == table.zones.len() {
+            let text = format!("{}: the region begins behind the last zone", file.path);
+            return Err(Fault::option("offset", text));
         }
         let size = table.zone_bytes;
         skip = skip_bytes(job, size);

@@ -556,6 +556,9 @@ impl Drop for Lanes {
                 lane.walk.done(&mut lane.device.zones(), *zone, None);
             }
         }
+        for lane in &mut self.files {
+            lane.walk.abandon(&mut lane.device.zones());
+        }
         if let Some((file, zone)) = self.pending.and_then(|pending| pending.zone) {
             let lane = &mut self.files[usize::from(file)];
             lane.walk.done(&mut lane.device.zones(), zone, None);

@@ -281,6 +281,7 @@ mod tests {
             block_bytes: 512,
             metadata_bytes: 0,
             blocks: 1000,
+            format: 0,
         };
         let made = CommandRing::with(pool, vec![zero, null], vec![namespace; 2], false, true);
         let mut ring = match made {

@@ -337,6 +337,12 @@ fn a_zone_in_flight_belongs_to_one_worker() {
     assert_eq!(first.step(&mut zones, ask), at(0, 48));
     first.done(&mut zones, 0, Some(48 * KIB));
     assert_eq!(second.step(&mut zones, ask), at(48, 16));
+    second.done(&mut zones, 0, Some(64 * KIB));
+    // A worker that ends before it has reset a zone leaves it to the others.
+    assert_eq!(second.step(&mut zones, ask), Verdict::Reset(0));
+    assert_eq!(first.step(&mut zones, ask), Verdict::Busy);
+    second.abandon(&mut zones);
+    assert_eq!(first.step(&mut zones, ask), Verdict::Reset(0));
 }
 
 #[test]

@@ -243,12 +243,7 @@ impl Walk {
                 self.in_zone += *len;
                 self.stage = Stage::Fresh;
             }
-            Verdict::End | Verdict::Fail(_) => {
-                if let Stage::Chosen(zone) = self.stage {
-                    zones.release(zone);
-                }
-                self.stage = Stage::Fresh;
-            }
+            Verdict::End | Verdict::Fail(_) => self.abandon(zones),
             Verdict::Busy | Verdict::Drain | Verdict::Reset(_) => {}
         }
         verdict
@@ -276,6 +271,13 @@ impl Walk {
     #[cfg(test)]
     pub(super) fn is_fresh(&self) -> bool {
         self.stage == Stage::Fresh
+    }
+
+    /// Gives up what was being decided.
+    pub fn abandon(&mut self, zones: &mut Zones) {
+        if let Stage::Chosen(zone) = std::mem::replace(&mut self.stage, Stage::Fresh) {
+            zones.release(zone);
+        }
     }
 
     fn close(&mut self, zones: &mut Zones, index: usize) {
