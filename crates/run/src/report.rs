@@ -85,7 +85,6 @@ pub fn job(account: &Account<'_>) -> Job {
         },
         steady: account.steady.clone(),
         zone_resets: stats.zone_resets,
-        ..Job::default()
     }
 }
 

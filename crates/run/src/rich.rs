@@ -25,7 +25,7 @@ pub struct Rich<'a> {
     /// Files shared with other jobs in turns.
     pub turns: Option<Turns>,
     /// Zones that requests keep to.
-    pub lanes: Option<Lanes>,
+    pub lanes: Option<Box<Lanes>>,
     /// Times of a recording.
     pub timekeeper: Option<Timekeeper>,
     /// Log rows and the recorded pattern.
@@ -50,7 +50,7 @@ impl Rich<'_> {
     fn lanes(&mut self) -> Option<&mut Lanes> {
         let verification = self.verification.as_ref();
         let reading_back = verification.is_some_and(|v| v.is_reading_back());
-        self.lanes.as_mut().filter(|_| !reading_back)
+        self.lanes.as_deref_mut().filter(|_| !reading_back)
     }
 }
 
@@ -64,7 +64,7 @@ impl Hooks for Rich<'_> {
         } = self;
         let reading_back = self.verification.as_ref();
         let reading_back = reading_back.is_some_and(|v| v.is_reading_back());
-        if let Some(lanes) = lanes.as_mut().filter(|_| !reading_back) {
+        if let Some(lanes) = lanes.as_deref_mut().filter(|_| !reading_back) {
             let mut rates = |drawn| match pace {
                 Some(pace) => pace.choose(drawn, clock),
                 None => drawn,
@@ -130,7 +130,7 @@ impl Hooks for Rich<'_> {
     }
 
     fn late_failure(&mut self) -> Option<Failure> {
-        let zones = self.lanes.as_mut().and_then(Lanes::late_failure);
+        let zones = self.lanes.as_mut().and_then(|lanes| lanes.late_failure());
         zones.or_else(|| self.verification.as_mut()?.late_failure())
     }
 

@@ -65,14 +65,14 @@ impl Fleet {
     ///
     /// # Errors
     /// A device cannot be opened, or one of its zones not be reset.
-    pub fn of(&self, worker: &Worker, depth: u32) -> Result<Option<Lanes>, Failure> {
+    pub fn of(&self, worker: &Worker, depth: u32) -> Result<Option<Box<Lanes>>, Failure> {
         let Some(zoned) = &worker.zoned else {
             return Ok(None);
         };
         let files: Result<Vec<_>, Failure> = (0..worker.targets.len())
             .map(|at| self.lane(worker, zoned, at))
             .collect();
-        let mut lanes = Lanes {
+        let mut lanes = Box::new(Lanes {
             files: files?,
             slots: vec![Slot::Free; depth.max(1) as usize].into(),
             flying: 0,
@@ -84,7 +84,7 @@ impl Fleet {
             recovers: zoned.recovers && worker.errors.survives(Ddir::Write, crate::hot::EIO),
             broken: None,
             failure: None,
-        };
+        });
         lanes.adopt()?;
         Ok(Some(lanes))
     }
@@ -188,8 +188,8 @@ impl Keeper {
         let mut pool = sys::pages::Pool::new(1, (to - from) as usize, 4096, &kind, false)?;
         let zeroes = pool.slot_mut(0);
         match sys::transfer::pwrite(file, zeroes, from) {
-            done if done as i64 == (to - from) as i64 => Ok(()),
-            errno @ ..0 => Err(io::Error::from_raw_os_error(-errno as i32)),
+            done if done as u64 == to - from => Ok(()),
+            errno @ ..0 => Err(io::Error::from_raw_os_error(-errno)),
             _ => Err(io::Error::from_raw_os_error(crate::hot::EIO)),
         }
     }
