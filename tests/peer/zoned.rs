@@ -38,8 +38,6 @@ fn zones_are_written_and_read_alike() {
         "--rw=randwrite --bs=16k --offset=10k --size=1000k --zone_reset_threshold=0.3 \
          --zone_reset_frequency=0.5 --norandommap --io_size=2m",
         "--rw=read --bs=16k --read_beyond_wp=1",
-        "--rw=write --bs=16k --verify=md5 --verify_backlog=7",
-        "--rw=randrw --bs=16k --verify=crc32c",
         "--rw=trimwrite --bs=64k",
     ] {
         let job = format!("{JOB} {words}");
