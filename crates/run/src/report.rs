@@ -85,6 +85,7 @@ pub fn job(account: &Account<'_>) -> Job {
         },
         steady: account.steady.clone(),
         zone_resets: stats.zone_resets,
+        ..Job::default()
     }
 }
 
