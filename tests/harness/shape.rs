@@ -14,7 +14,7 @@ const NEWER_KEYS: [&str; 7] = [
 ];
 
 /// Keys of our own, where fio has nothing to say.
-const OWN_KEYS: [&str; 1] = ["lat_intended_ns"];
+const OWN_KEYS: [&str; 2] = ["lat_intended_ns", "assay"];
 
 /// Job fields whose values, not only types, are fixed by the command line.
 const FIXED_VALUES: [&str; 4] = ["jobname", "groupid", "error", "latency_depth"];

@@ -1,6 +1,8 @@
 //! Assay's own verbs, on files and loop devices.
 
 mod cleanup;
+mod expect;
+mod findings;
 mod guard;
 mod inspect;
 

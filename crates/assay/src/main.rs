@@ -6,6 +6,7 @@
 mod check;
 mod cleanup;
 mod disks;
+mod expect;
 mod fio;
 mod import;
 mod inspect;
@@ -46,6 +47,8 @@ enum Verb {
     Check(check::Arguments),
     /// Removes the files of runs that were killed; runs that end clean up themselves
     Cleanup(cleanup::Arguments),
+    /// Says what limits allow before anything is run, and which of them binds
+    Expect(expect::Arguments),
     /// Shows the machine and its storage: what stands on what, by which names that stay
     Inspect(inspect::Arguments),
     /// Takes the Memory Latency Checker's command lines and prints its tables
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Some(Verb::Check(arguments)) => check::main(&arguments),
         Some(Verb::Cleanup(arguments)) => cleanup::main(&arguments),
         Some(Verb::Fio { arguments }) => fio::main(&arguments),
+        Some(Verb::Expect(arguments)) => expect::main(&arguments),
         Some(Verb::Inspect(arguments)) => inspect::main(&arguments),
         Some(Verb::Mlc { arguments }) => mlc::main(&arguments),
         Some(Verb::Mem(arguments)) => mem::main(&arguments),

@@ -72,6 +72,7 @@ impl Session {
         let mut ended = crew.run(&self.plan, intervals, observer);
         ended.run.disks = disks.differences();
         ended.run.host = Some(disks.host());
+        ended.run.judgement = Some(judge::judge(&ended.run));
         ended
     }
 }

@@ -8,6 +8,7 @@
 mod disks;
 mod eta;
 mod figures;
+mod findings;
 mod inspect;
 mod json;
 pub mod memory;
@@ -18,6 +19,7 @@ mod status;
 mod terse;
 
 pub use eta::{Eta, JobProgress, Phase, job_eta, run_eta};
+pub use findings::findings;
 pub use inspect::inspect;
 pub use json::json;
 pub use normal::normal;

@@ -296,6 +296,32 @@ impl Default for LatencyTarget {
     }
 }
 
+/// How a worker was set up, as far as judgements need to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Setup {
+    /// Engine.
+    pub engine: String,
+    /// The engine waits for each I/O.
+    pub sync: bool,
+    /// `O_DIRECT`.
+    pub direct: bool,
+    /// All targets are files or block devices, and the engine does I/O on them.
+    pub on_disk: bool,
+    /// The engine does no I/O at all.
+    pub idle_engine: bool,
+    /// Queue depth asked for.
+    pub iodepth: u32,
+    /// A rate, think time or a latency target holds the job back.
+    pub paced: bool,
+    /// Something is read or written that is not measured: a warm-up, or reading files first.
+    pub warms_up: bool,
+    /// What is written is read back, or what is read is checked.
+    pub verifies: bool,
+    /// What is written are zeroes.
+    pub zero_buffers: bool,
+}
+
 /// What one worker (or one folded group) measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -353,4 +379,7 @@ pub struct Job {
     /// What it did second by second, where that was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+    /// How it was set up; the first member's for a folded group. `None` in imported results.
+    #[serde(default)]
+    pub setup: Option<Setup>,
 }

@@ -8,6 +8,7 @@ mod disk;
 pub mod host;
 pub mod import;
 mod job;
+mod judgement;
 pub mod memory;
 mod memory_table;
 pub mod merge;
@@ -21,8 +22,9 @@ pub use disk::{CpuIdle, Disk, DiskCounters};
 pub use host::Host;
 pub use job::{
     Direction, Failure, Job, LatencyClass, LatencyTarget, Options, PriorityLatency, Reporting,
-    Stated, SyncStats, Unified, Usage,
+    Setup, Stated, SyncStats, Unified, Usage,
 };
+pub use judgement::{DeviceIo, Figure, Finding, Judgement, Severity};
 pub use memory_table::{MemoryRow, MemoryTable, MemoryTest};
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
 pub use selfcheck::{Beside, SelfCheck};

@@ -52,6 +52,9 @@ pub struct Run {
     /// Where an imported run was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Box<Source>>,
+    /// What the data above say about the figures, once the run has ended.
+    #[serde(default)]
+    pub judgement: Option<crate::Judgement>,
 }
 
 /// Totals of one reporting group for the `Run status group` lines.

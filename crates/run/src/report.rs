@@ -4,8 +4,8 @@ use crate::sampler::Sampled;
 use crate::stats::Stats;
 use engine::Caps;
 use measure::{BatchMap, Coarse, DepthMap, Latency};
-use plan::model::Worker;
-use result::{Direction, Job, LatencyTarget, PriorityLatency, Steady, Usage};
+use plan::model::{Target, TargetKind, Worker};
+use result::{Direction, Job, LatencyTarget, PriorityLatency, Setup, Steady, Usage};
 use units::{Ddir, PerDdir};
 
 /// Everything known about one worker at one moment.
@@ -85,7 +85,36 @@ pub fn job(account: &Account<'_>) -> Job {
         },
         steady: account.steady.clone(),
         zone_resets: stats.zone_resets,
+        setup: Some(setup(worker)),
         ..Job::default()
+    }
+}
+
+/// How the worker was set up, for judgements.
+fn setup(worker: &Worker) -> Setup {
+    let caps = worker.engine.kind.caps();
+    let pace = &worker.pace;
+    let moves_data = !caps.diskless && !caps.no_io && !caps.fake && !caps.alters;
+    let kinds = |target: &Target| matches!(target.kind, TargetKind::File | TargetKind::Block);
+    let rated = |rate: &PerDdir<Option<u64>>| rate.0.iter().any(Option::is_some);
+    Setup {
+        engine: worker.engine.kind.name().to_owned(),
+        sync: caps.sync_at(worker.depth.iodepth),
+        direct: worker.access.direct,
+        on_disk: moves_data
+            && caps.by_name.is_none()
+            && !worker.targets.is_empty()
+            && worker.targets.iter().all(kinds),
+        idle_engine: caps.no_io,
+        iodepth: worker.depth.iodepth,
+        paced: rated(&pace.rate)
+            || rated(&pace.rate_iops)
+            || pace.think.is_some()
+            || pace.search.is_some()
+            || pace.flow.is_some(),
+        warms_up: worker.limits.ramps() || worker.access.pre_read,
+        verifies: worker.verify.is_some(),
+        zero_buffers: worker.buffers.fill.zero,
     }
 }
 

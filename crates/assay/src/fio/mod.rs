@@ -10,6 +10,7 @@ mod sink;
 
 use crate::session::{self, Session};
 use crate::signals::{EXIT_SIGNAL, Listener};
+use judge::expect::Declared;
 use plan::layout::LayoutError;
 use plan::model::Worker;
 use progress::Show;
@@ -88,6 +89,11 @@ impl Personality<'_> {
             Ok(session) => session,
             Err(error) => return self.refuse(&format!("{error:#}")),
         };
+        let declared = match self.switches.expect.as_deref().map(str::parse::<Declared>) {
+            Some(Err(error)) => return self.refuse(&format!("--expect: {error}")),
+            Some(Ok(declared)) => Some(declared),
+            None => None,
+        };
         self.announce(spec, &session);
         let quiet = !self.normal();
         let listening = Listener::start(move |signal| {
@@ -136,11 +142,29 @@ impl Personality<'_> {
         sentry.dismiss();
         show.finish();
         ended.run.cpu_idle = idle.map(IdleProfiler::stop);
-        let text = report(self.switches, &ended.run);
+        if let Some(declared) = &declared {
+            let verdict = crate::expect::verdict(&ended.run, declared);
+            ended.run.judgement.get_or_insert_default().verdict = verdict;
+        }
+        let mut text = report(self.switches, &ended.run);
+        text += &self.findings(&ended.run);
         self.sink.write(&text);
         match ended.signal {
             Some(_) => ExitCode::from(EXIT_SIGNAL),
             None => ExitCode::from(session::failures(&ended.run).min(MOST_FAILURES) as u8),
+        }
+    }
+
+    /// What the rules found, for people: on a terminal, or where `--findings` asks for it.
+    fn findings(&self, run: &Run) -> String {
+        let terminal = matches!(self.sink, Sink::Stdout) && std::io::stdout().is_terminal();
+        if !self.normal() || !(self.switches.findings || terminal) {
+            return String::new();
+        }
+        let text = render::findings(run);
+        match text.is_empty() && self.switches.findings {
+            true => "\nFindings: none\n".to_owned(),
+            false => text,
         }
     }
 

@@ -14,6 +14,7 @@ mod tests;
 use crate::{BlockDevice, Facts, Mount, block, mount};
 use geometry::content_path;
 use result::host::{Device, DeviceKind, FileSystem, Host, Target};
+use rustix::fs::SeekFrom;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -140,6 +141,7 @@ fn target(facts: &Facts, path: &Path) -> (Target, Vec<BlockDevice>) {
     .to_owned();
     if target.kind == "file" {
         target.direct = device::direct(path);
+        (target.size_bytes, target.data_bytes) = content_of(path).unzip();
     }
     if kind.is_some_and(|kind| !kind.is_file() && !kind.is_dir()) {
         return (target, Vec::new());
@@ -159,6 +161,31 @@ fn target(facts: &Facts, path: &Path) -> (Target, Vec<BlockDevice>) {
     let devices = devices_of(facts, mount);
     target.devices = devices.iter().map(|device| device.name.clone()).collect();
     (target, devices)
+}
+
+/// Size of a file and how much of it has been written. `None` where the file system does not
+/// tell, or where the file is in more pieces than are worth counting before every run.
+fn content_of(path: &Path) -> Option<(u64, u64)> {
+    const MOST_PIECES: usize = 4096;
+    let file = std::fs::File::open(path).ok()?;
+    let size = file.metadata().ok()?.len();
+    let (mut at, mut data) = (0, 0);
+    for _ in 0..MOST_PIECES {
+        if at >= size {
+            return Some((size, data));
+        }
+        match rustix::fs::seek(&file, SeekFrom::Data(at)) {
+            Ok(start) => {
+                let end = rustix::fs::seek(&file, SeekFrom::Hole(start)).ok()?;
+                data += end.min(size).saturating_sub(start);
+                at = end.max(start + 1);
+            }
+            // Nothing but a hole up to the end.
+            Err(rustix::io::Errno::NXIO) => return Some((size, data)),
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 /// File systems of memory and of the network have no device, and looking for one is slow.

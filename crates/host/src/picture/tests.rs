@@ -265,3 +265,18 @@ fn the_live_host() {
     let known = |name: &String| again.device(name).is_some();
     assert!(host.targets[0].devices.iter().all(known));
 }
+
+#[test]
+fn holes_are_not_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    fs::write(&path, vec![7; 1 << 20]).unwrap();
+    assert_eq!(content_of(&path), Some((1 << 20, 1 << 20)));
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(3 << 20).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &[7; 4096], 2 << 20).unwrap();
+    let (size, data) = content_of(&path).unwrap();
+    assert_eq!(size, 3 << 20);
+    assert!((1 << 20..2 << 20).contains(&data), "{data}");
+    assert_eq!(content_of(&dir.path().join("missing")), None);
+}

@@ -87,7 +87,7 @@ fn picture() -> Host {
             mount_point: Some("/mnt".into()),
             fs_type: Some("xfs".into()),
             devices: vec!["md0".into()],
-            direct: None,
+            ..Target::default()
         }],
         file_systems: vec![FileSystem {
             fs_type: "xfs".into(),

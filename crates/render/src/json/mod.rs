@@ -1,7 +1,7 @@
 //! `--output-format=json` and `json+`: the key tree, order and number formats of fio.
 
 mod job;
-mod tree;
+pub(crate) mod tree;
 
 use crate::disks::{Members, listed};
 use crate::normal::Totals;
@@ -37,6 +37,9 @@ pub fn json(run: &Run, plus: bool) -> String {
     }
     if let Some(idle) = &run.cpu_idle {
         root.put("cpu_idleness", idle_object(idle));
+    }
+    if let Some(judgement) = &run.judgement {
+        root.put("assay", crate::findings::object(judgement));
     }
     root.document()
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// A JSON value with ordered keys.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Int(u64),
     Signed(i64),
     Float(f64),
@@ -58,15 +58,15 @@ impl From<Vec<Value>> for Value {
 
 /// Pairs in the order they were added.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Object(Vec<(Cow<'static, str>, Value)>);
+pub(crate) struct Object(Vec<(Cow<'static, str>, Value)>);
 
 impl Object {
-    pub(super) fn put(&mut self, key: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
+    pub(crate) fn put(&mut self, key: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
         self.0.push((key.into(), value.into()));
     }
 
     /// Keys with values, in order.
-    pub(super) fn of<V: Into<Value>>(
+    pub(crate) fn of<V: Into<Value>>(
         pairs: impl IntoIterator<Item = (impl Into<Cow<'static, str>>, V)>,
     ) -> Self {
         Object(
@@ -78,7 +78,7 @@ impl Object {
     }
 
     /// The text of a whole document, ended by a line end.
-    pub(super) fn document(&self) -> String {
+    pub(crate) fn document(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, 0);
         out.push('\n');

@@ -218,6 +218,11 @@ pub struct Target {
     pub devices: Vec<String>,
     /// What direct I/O wants on it.
     pub direct: Option<Direct>,
+    /// Size of a file.
+    pub size_bytes: Option<u64>,
+    /// Bytes of a file that have been written; what is missing are holes and reserved blocks,
+    /// which read as zeroes without the device.
+    pub data_bytes: Option<u64>,
 }
 
 /// A mounted file system.

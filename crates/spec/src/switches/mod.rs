@@ -91,6 +91,10 @@ pub struct Switches {
     pub inflate_log: Option<String>,
     /// `--merge-blktrace-only`.
     pub merge_only: bool,
+    /// `--findings`, of our own.
+    pub findings: bool,
+    /// `--expect`, of our own: what was bought.
+    pub expect: Option<String>,
     /// `--trigger-file`.
     pub trigger_file: Option<String>,
     /// `--trigger-timeout`.
@@ -124,6 +128,8 @@ impl Default for Switches {
             aux_path: None,
             inflate_log: None,
             merge_only: false,
+            findings: false,
+            expect: None,
             trigger_file: None,
             trigger_timeout: None,
             trigger: None,
@@ -187,6 +193,7 @@ impl Switches {
             "minimal" => self.formats = vec![Format::Terse],
             "append-terse" => self.formats.push(Format::Terse),
             "readonly" => self.readonly = true,
+            "findings" => self.findings = true,
             "parse-only" => self.parse_only = true,
             "showcmd" => self.showcmd = true,
             "version" => self.version = true,
@@ -198,6 +205,7 @@ impl Switches {
             "output" => self.output = Some(text.to_string()),
             "inflate-log" => self.inflate_log = Some(text.to_string()),
             "trigger-file" => self.trigger_file = Some(text.to_string()),
+            "expect" => self.expect = Some(text.to_string()),
             "trigger" => self.trigger = Some(text.to_string()),
             "aux-path" => self.aux_path = Some(text.to_string()),
             "section" => self.sections.push(text.to_string()),

@@ -168,6 +168,18 @@ pub const SWITCHES: &[SwitchDef] = &[
         "NAME",
         "Run only this section; may be repeated.",
     ),
+    long(
+        "expect",
+        Value,
+        "WHAT",
+        "What was bought, for the verdict: type=io1,gib=300,iops=15000.",
+    ),
+    long(
+        "findings",
+        Nothing,
+        "",
+        "Tell what the run's own data say about its figures.",
+    ),
     switch(
         "parse-only",
         'P',

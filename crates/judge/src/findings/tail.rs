@@ -1,0 +1,54 @@
+//! A tail far from the middle: the mean says little about either.
+
+use crate::Evidence;
+use crate::job::{jobs, word};
+use crate::say::{With, finding, time};
+use measure::Histogram;
+use result::{Finding, Severity};
+use units::Ddir;
+
+/// p99.9 over p50 from which it is told.
+const RATIO: u64 = 200;
+/// A tail shorter than this hurts nobody.
+const LEAST_NS: u64 = 1_000_000;
+/// Ten samples above the 99.9th percentile.
+const LEAST_IOS: u64 = 10_000;
+
+pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for job in jobs(evidence) {
+        for ddir in [Ddir::Read, Ddir::Write] {
+            let mut all: Option<Histogram> = None;
+            for worker in &job.list {
+                if let Some(histogram) = &worker.dirs[ddir].clat.histogram {
+                    all.get_or_insert_default().merge(histogram);
+                }
+            }
+            let Some(all) = all.filter(|all| all.count() >= LEAST_IOS) else {
+                continue;
+            };
+            let [middle, tail] = all.percentiles(&[50.0, 99.9])[..] else {
+                continue;
+            };
+            if tail < LEAST_NS || tail / middle.max(1) < RATIO {
+                continue;
+            }
+            let text = format!(
+                "{}: one of a thousand {} takes {}, {} times the median of {}",
+                job.name,
+                word(ddir),
+                time(tail),
+                tail / middle.max(1),
+                time(middle)
+            );
+            let advice = "quote percentiles beside the mean; look for other users and for the \
+                          device's housekeeping";
+            found.push(
+                finding("long-tail", Severity::Note, text, advice)
+                    .count("p50_ns", middle)
+                    .count("p99_9_ns", tail),
+            );
+        }
+    }
+    found
+}

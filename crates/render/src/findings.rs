@@ -1,0 +1,166 @@
+//! Findings for people and for programs.
+
+use crate::json::tree::{Object, Value};
+use result::{DeviceIo, Figure, Finding, Judgement, Run};
+use std::fmt::Write;
+
+/// Widest line of text.
+const WIDTH: usize = 96;
+
+/// The findings as the lines that follow fio's own; empty where there are none.
+pub fn findings(run: &Run) -> String {
+    let Some(judgement) = &run.judgement else {
+        return String::new();
+    };
+    let mut out = String::new();
+    for finding in &judgement.findings {
+        let head = format!(
+            "{}: {} [{}]",
+            finding.severity.word(),
+            finding.text,
+            finding.id
+        );
+        wrap(&mut out, "  ", "      ", &head);
+        wrap(&mut out, "      ", "      ", &finding.advice);
+    }
+    if let Some(verdict) = &judgement.verdict {
+        wrap(&mut out, "  ", "      ", &format!("verdict: {verdict}"));
+    }
+    if out.is_empty() {
+        return out;
+    }
+    format!("\nFindings:\n{out}")
+}
+
+/// Adds `text` in lines of [`WIDTH`], the first behind `first`, the others behind `rest`.
+fn wrap(out: &mut String, first: &str, rest: &str, text: &str) {
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split(' ') {
+        if !empty && line.len() + 1 + word.len() > WIDTH {
+            writeln!(out, "{line}").expect("writing to a String cannot fail");
+            rest.clone_into(&mut line);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    writeln!(out, "{line}").expect("writing to a String cannot fail");
+}
+
+/// The root object `assay` of the JSON report.
+pub(crate) fn object(judgement: &Judgement) -> Object {
+    let mut object = Object::default();
+    let list: Vec<Value> = judgement
+        .findings
+        .iter()
+        .map(|one| finding(one).into())
+        .collect();
+    object.put("findings", list);
+    if let Some(verdict) = &judgement.verdict {
+        object.put("verdict", verdict.as_str());
+    }
+    if let Some(io) = &judgement.device_io {
+        object.put("device_io", device_io(io));
+    }
+    object
+}
+
+fn finding(finding: &Finding) -> Object {
+    let mut object = Object::default();
+    object.put("id", finding.id.as_str());
+    object.put("severity", finding.severity.word());
+    object.put("text", finding.text.as_str());
+    object.put("advice", finding.advice.as_str());
+    let evidence = finding.evidence.iter().map(|(name, figure)| {
+        let value: Value = match figure {
+            Figure::Count(n) => (*n).into(),
+            Figure::Number(x) => (*x).into(),
+            Figure::Text(text) => text.as_str().into(),
+        };
+        (name.clone(), value)
+    });
+    object.put("evidence", Object::of(evidence));
+    object
+}
+
+fn device_io(io: &DeviceIo) -> Object {
+    let mut object = Object::default();
+    for (at, name) in ["read", "write"].into_iter().enumerate() {
+        let mut direction = Object::default();
+        direction.put("issued_ios", io.issued_ios[at]);
+        direction.put("issued_bytes", io.issued_bytes[at]);
+        direction.put("device_ios", io.device_ios[at]);
+        direction.put("device_merges", io.device_merges[at]);
+        direction.put("device_bytes", io.device_bytes[at]);
+        direction.put("device_iops", io.device_iops(at));
+        object.put(name, direction);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use result::Severity;
+
+    fn run() -> Run {
+        let one = Finding {
+            id: "holes-read".into(),
+            severity: Severity::Invalid,
+            text: "29.1 % of the reads were served without the device: 29.1 % of the file were \
+                   never written and read as zeroes"
+                .into(),
+            advice: "write the whole file first".into(),
+            evidence: vec![
+                ("issued_bytes".into(), Figure::Count(7)),
+                ("missing_percent".into(), Figure::Number(29.1)),
+                ("why".into(), Figure::Text("x \"y\"".into())),
+            ],
+        };
+        Run {
+            judgement: Some(Judgement {
+                findings: vec![one],
+                verdict: None,
+                device_io: Some(DeviceIo::default()),
+            }),
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn people_read_sentences() {
+        let expected = "
+Findings:
+  invalid: 29.1 % of the reads were served without the device: 29.1 % of the file were never
+      written and read as zeroes [holes-read]
+      write the whole file first
+";
+        assert_eq!(findings(&run()), expected);
+        assert_eq!(findings(&Run::default()), "");
+        let clean = Run {
+            judgement: Some(Judgement::default()),
+            ..Run::default()
+        };
+        assert_eq!(findings(&clean), "");
+    }
+
+    #[test]
+    fn programs_read_an_object_at_the_end_of_the_root() {
+        let text = crate::json(&run(), false);
+        let tree: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let one = &tree["assay"]["findings"][0];
+        assert_eq!(one["id"], "holes-read");
+        assert_eq!(one["severity"], "invalid");
+        assert_eq!(one["evidence"]["issued_bytes"], 7);
+        assert_eq!(one["evidence"]["why"], "x \"y\"");
+        assert_eq!(tree["assay"]["device_io"]["read"]["device_ios"], 0);
+        assert_eq!(tree.as_object().unwrap().keys().last().unwrap(), "assay");
+        let plain: serde_json::Value =
+            serde_json::from_str(&crate::json(&Run::default(), false)).unwrap();
+        assert!(plain.get("assay").is_none());
+    }
+}
