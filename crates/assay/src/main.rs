@@ -14,6 +14,7 @@ mod mem;
 mod mlc;
 mod out;
 mod progress;
+mod report;
 mod selfcheck;
 mod session;
 mod signals;
@@ -64,6 +65,8 @@ enum Verb {
     Selfcheck(selfcheck::Arguments),
     /// Reads what other tools reported: fio of any version, dd, Intel MLC
     Import(import::Arguments),
+    /// Makes a page, Markdown, CSV, JSON or text of results
+    Report(report::Arguments),
 }
 
 /// A tool whose command lines are taken as they are, without the program's name.
@@ -102,5 +105,6 @@ fn main() -> ExitCode {
         Some(Verb::Mem(arguments)) => mem::main(&arguments),
         Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),
         Some(Verb::Import(arguments)) => import::main(&arguments),
+        Some(Verb::Report(arguments)) => report::main(&arguments),
     }
 }

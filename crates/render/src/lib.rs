@@ -1,25 +1,31 @@
-//! The `Run` document becomes bytes: fio's normal, terse and JSON formats and its status line.
+//! The `Run` document becomes bytes: fio's normal, terse and JSON formats and its status line, and
+//! reports with charts as pages, Markdown, CSV and text.
 //!
 //! Every rendering is a pure function of the document: no clock, no file, no terminal. Which
 //! characters stand where follows fio 3.42 (`stat.c`, `eta.c`, `json.c` as behaviour, checked
 //! against the output of a real fio); what is measured and how it is folded is decided before.
 #![forbid(unsafe_code)]
 
+pub mod chart;
 mod disks;
 mod eta;
 mod figures;
 mod findings;
+mod html;
+pub mod human;
 mod inspect;
 mod json;
 pub mod memory;
 pub mod mlc;
 mod normal;
+pub mod report;
 mod start;
 mod status;
 mod terse;
 
 pub use eta::{Eta, JobProgress, Phase, job_eta, run_eta};
 pub use findings::findings;
+pub use html::html;
 pub use inspect::inspect;
 pub use json::json;
 pub use normal::normal;

@@ -1,0 +1,211 @@
+//! `assay report`: runs as a page, Markdown, CSV, JSON or text.
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use render::report::{Named, Report};
+use result::{Run, import};
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where the page goes when nobody says.
+pub const PAGE: &str = "assay-report.html";
+
+/// Words after `report`.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    /// Documents of Assay, pages made by this verb, and reports of other tools (fio, dd, Intel
+    /// MLC); `-` is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Write here; `-` is standard output. Without it a page goes to assay-report.html and every
+    /// other format to standard output
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Format; without it the ending of the output file decides, then html
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One self-contained page
+    Html,
+    /// Markdown
+    Md,
+    /// One row a job and direction, bare numbers
+    Csv,
+    /// The documents
+    Json,
+    /// Text in columns
+    Txt,
+}
+
+impl Format {
+    fn of_ending(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()? {
+            "html" | "htm" => Some(Format::Html),
+            "md" => Some(Format::Md),
+            "csv" => Some(Format::Csv),
+            "json" => Some(Format::Json),
+            "txt" => Some(Format::Txt),
+            _ => None,
+        }
+    }
+}
+
+/// Reads, renders and writes.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    match report(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("assay: report: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn report(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut runs = Vec::new();
+    for path in &arguments.files {
+        runs.extend(read(path)?);
+    }
+    let output = arguments.output.as_deref();
+    let format = match (arguments.format, output.map(|path| (path, Format::of_ending(path)))) {
+        (Some(format), _) | (None, Some((_, Some(format)))) => format,
+        (None, Some((path, None))) if path.extension().is_some() => {
+            let path = path.display();
+            bail!("{path}: its ending names no format; say --format html, md, csv, json or txt")
+        }
+        (None, _) => Format::Html,
+    };
+    let text = rendered(&runs, format)?;
+    let page = Path::new(PAGE);
+    match output {
+        Some(path) if path != Path::new("-") => write(path, &text),
+        None if format == Format::Html => write(page, &text),
+        _ => match std::io::stdout().write_all(text.as_bytes()) {
+            // A reader that has seen enough is no mistake.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            done => done.context("standard output"),
+        },
+    }
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| path.display().to_string())?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+fn rendered(runs: &[Named], format: Format) -> anyhow::Result<String> {
+    if format == Format::Json {
+        let documents: Vec<&Run> = runs.iter().map(|named| &named.run).collect();
+        let text = match documents.as_slice() {
+            [only] => serde_json::to_string_pretty(only),
+            several => serde_json::to_string_pretty(several),
+        };
+        return Ok(text? + "\n");
+    }
+    let report = Report::of(runs)?;
+    Ok(match format {
+        Format::Html => render::html(&report),
+        Format::Md => render::report::markdown(&report),
+        Format::Csv => render::report::csv(&report),
+        Format::Json | Format::Txt => render::report::text(&report),
+    })
+}
+
+/// The page of runs that were just made, in the current directory. Returns its path.
+///
+/// # Errors
+/// It cannot be written.
+pub fn page(runs: &[Named]) -> anyhow::Result<PathBuf> {
+    let text = rendered(runs, Format::Html)?;
+    let path = std::env::current_dir()?.join(PAGE);
+    std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    Ok(path)
+}
+
+/// Everything in one file, each run with a name of its own.
+fn read(path: &Path) -> anyhow::Result<Vec<Named>> {
+    let name = path.display().to_string();
+    let bytes = match name.as_str() {
+        "-" => {
+            let mut bytes = Vec::new();
+            if std::io::stdin().is_terminal() {
+                eprintln!("assay: report: reading from the terminal; end with Ctrl-D");
+            }
+            std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+        }
+        _ => std::fs::read(path),
+    };
+    let bytes = bytes.with_context(|| name.clone())?;
+    let text = String::from_utf8_lossy(&bytes);
+    let runs = match documents(&text) {
+        Some(runs) => runs.with_context(|| name.clone())?,
+        None => imported(&name, &text)?,
+    };
+    if runs.is_empty() {
+        bail!("{name}: no result of a known kind in it");
+    }
+    let short = path.file_name().map_or(name.clone(), |file| file.to_string_lossy().into_owned());
+    let many = runs.len() > 1;
+    let named = |(at, run): (usize, Run)| Named {
+        name: if many { format!("{short} #{}", at + 1) } else { short.clone() },
+        run,
+    };
+    Ok(runs.into_iter().enumerate().map(named).collect())
+}
+
+/// Reports of other tools.
+fn imported(name: &str, text: &str) -> anyhow::Result<Vec<Run>> {
+    let found = import::read(name, text);
+    for problem in &found.problems {
+        eprintln!("assay: report: {name}:{}: {}", problem.line, problem.what);
+    }
+    Ok(found.runs)
+}
+
+/// Documents of Assay: one or several after each other, a list, `assay import --json`, or those in
+/// a page. `None` where the text is nothing of the kind.
+fn documents(text: &str) -> Option<anyhow::Result<Vec<Run>>> {
+    const ISLAND: &str = "id=\"raw-result\">";
+    let page = text.starts_with("<!DOCTYPE html>");
+    let text = match text.find(ISLAND).filter(|_| page) {
+        Some(at) => {
+            let inner = &text[at + ISLAND.len()..];
+            &inner[..inner.find("</script>")?]
+        }
+        None => text,
+    };
+    let mut runs = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>() {
+        // What is no JSON at all belongs to the importers, and so does JSON of other tools.
+        let value = value.ok()?;
+        let list = match value {
+            serde_json::Value::Array(list) => list,
+            serde_json::Value::Object(mut object) if object.contains_key("runs") => {
+                match object.remove("runs")? {
+                    serde_json::Value::Array(list) => list,
+                    _ => return None,
+                }
+            }
+            value => vec![value],
+        };
+        for value in list {
+            let schema = value.get("schema").and_then(serde_json::Value::as_u64)?;
+            if schema > u64::from(result::SCHEMA_VERSION) {
+                let known = result::SCHEMA_VERSION;
+                let newer = anyhow::anyhow!("schema {schema} is newer than {known}, known here");
+                return Some(Err(newer));
+            }
+            match serde_json::from_value::<Run>(value) {
+                Ok(run) => runs.push(run),
+                Err(error) => return Some(Err(error.into())),
+            }
+        }
+    }
+    (!runs.is_empty()).then_some(Ok(runs))
+}

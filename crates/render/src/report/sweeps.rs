@@ -1,0 +1,258 @@
+//! Pictures of jobs that differ in one or two options only: depth, number of jobs, block size, mix.
+
+use super::storage::Item;
+use super::{Block, Section};
+use crate::chart::{
+    Axis, Bar, BarSeries, Bars, Better, Chart, ChartData, Heat, Lines, MOST_SERIES, Point, Series,
+    Unit,
+};
+use std::collections::BTreeMap;
+
+/// What may differ within a picture.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Setting {
+    depth: u64,
+    jobs: u64,
+    block: u64,
+    /// Percent of reads.
+    reads: u64,
+}
+
+/// Items of one workload but for their settings.
+type Groups<'a> = BTreeMap<String, Vec<(Setting, &'a Item<'a>)>>;
+
+pub(super) fn sections(items: &[Item<'_>]) -> Option<Section> {
+    let mut blocks = Vec::new();
+    blocks.extend(hockey(items));
+    blocks.extend(depth_by_jobs(items));
+    blocks.extend(mixes(items));
+    (!blocks.is_empty()).then(|| Section { heading: "Sweeps".to_owned(), blocks })
+}
+
+fn setting(item: &Item<'_>) -> Setting {
+    let number = |names: &[&str], default: u64| {
+        let first = |text: &str| text.split([',', '-', ':', '/']).next().map(str::to_owned);
+        let text = item.option(names).and_then(first);
+        text.and_then(|text| size(&text)).unwrap_or(default)
+    };
+    let reads = match item.option(&["rwmixread"]) {
+        Some(_) => number(&["rwmixread"], 50),
+        None => match item.option(&["rwmixwrite"]) {
+            Some(_) => 100u64.saturating_sub(number(&["rwmixwrite"], 50)),
+            None => pattern(item).map_or(50, |rw| match rw {
+                rw if rw.contains("rw") => 50,
+                rw if rw.ends_with("read") => 100,
+                _ => 0,
+            }),
+        },
+    };
+    Setting {
+        depth: number(&["iodepth"], 1),
+        jobs: number(&["numjobs"], u64::from(item.job.members.max(1))),
+        block: number(&["bs", "blocksize"], 4096),
+        reads,
+    }
+}
+
+fn pattern<'a>(item: &'a Item<'_>) -> Option<&'a str> {
+    item.option(&["rw", "readwrite"])
+}
+
+/// A number with a binary suffix.
+fn size(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.trim_end_matches("ib").trim_end_matches('b');
+    let (digits, factor) = match text.strip_suffix(['k', 'm', 'g']) {
+        Some(digits) if text.ends_with('k') => (digits, 1 << 10),
+        Some(digits) if text.ends_with('m') => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+        None => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Where an item was measured: runs of different machines or files are not one sweep.
+fn place(item: &Item<'_>) -> String {
+    item.option(&["filename", "directory"]).unwrap_or("").to_owned()
+}
+
+fn groups<'a>(items: &'a [Item<'a>], key: impl Fn(&Item<'_>, &Setting) -> String) -> Groups<'a> {
+    let mut groups = Groups::new();
+    for item in items {
+        let setting = setting(item);
+        let key = key(item, &setting);
+        groups.entry(key).or_default().push((setting, item));
+    }
+    groups
+}
+
+/// IOPS against latency by depth.
+fn hockey(items: &[Item<'_>]) -> Vec<Block> {
+    let key = |item: &Item<'_>, s: &Setting| {
+        let rw = pattern(item).unwrap_or("");
+        let (block, place) = (crate::human::bytes(s.block as f64), place(item));
+        let jobs = if s.jobs > 1 { format!(", {} jobs", s.jobs) } else { String::new() };
+        let mix = if rw.contains("rw") { format!(" {} % reads", s.reads) } else { String::new() };
+        let direction = if rw.contains("rw") { format!(", {}", item.direction) } else { String::new() };
+        format!("{rw}{mix} {block}{jobs}{direction} {place}").trim().to_owned()
+    };
+    let mut blocks = Vec::new();
+    for (name, mut group) in groups(items, key) {
+        group.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut depths: Vec<u64> = group.iter().map(|(s, _)| s.depth).collect();
+        depths.dedup();
+        if depths.len() < 3 {
+            continue;
+        }
+        let line = |name: &str, of: &dyn Fn(&Item<'_>) -> Option<f64>| Series {
+            name: name.to_owned(),
+            points: group
+                .iter()
+                .filter_map(|(setting, item)| {
+                    Some(Point {
+                        x: item.iops(),
+                        y: of(item)?,
+                        label: format!("QD {}", setting.depth),
+                        state: item.state(),
+                    })
+                })
+                .collect(),
+        };
+        let mut series = vec![
+            line("mean", &|item| item.mean_ns()),
+            line("p99", &|item| item.percentile(99.0).map(|(value, _)| value)),
+        ];
+        series.retain(|series| !series.points.is_empty());
+        blocks.push(Block::Chart(Chart {
+            title: format!("Latency and IOPS by depth: {name}"),
+            note: "Up and to the right by turns: past the knee, depth buys latency only."
+                .to_owned(),
+            better: Better::Neither,
+            data: ChartData::Lines(Lines {
+                x: Axis::linear("IOPS", Unit::PerS),
+                y: Axis::log("latency", Unit::Ns),
+                series,
+                ..Lines::default()
+            }),
+        }));
+    }
+    blocks
+}
+
+/// Depth and number of jobs.
+fn depth_by_jobs(items: &[Item<'_>]) -> Vec<Block> {
+    let key = |item: &Item<'_>, s: &Setting| {
+        let rw = pattern(item).unwrap_or("");
+        let block = crate::human::bytes(s.block as f64);
+        format!("{rw} {block} {}, {}", place(item), item.direction)
+    };
+    let mut blocks = Vec::new();
+    for (name, group) in groups(items, key) {
+        let depths = values(&group, |s| s.depth);
+        let jobs = values(&group, |s| s.jobs);
+        if depths.len() < 2 || jobs.len() < 2 {
+            continue;
+        }
+        let cell = |depth: u64, jobs: u64| {
+            let at = group.iter().find(|(s, _)| s.depth == depth && s.jobs == jobs);
+            at.map(|(_, item)| item.iops())
+        };
+        let row = |jobs: &u64| depths.iter().map(|depth| cell(*depth, *jobs)).collect();
+        blocks.push(Block::Chart(Chart {
+            title: format!("IOPS by depth and jobs: {name}"),
+            note: String::new(),
+            better: Better::More,
+            data: ChartData::Heat(Heat {
+                rows_title: "jobs".to_owned(),
+                rows: jobs.iter().map(u64::to_string).collect(),
+                columns_title: "queue depth".to_owned(),
+                columns: depths.iter().map(u64::to_string).collect(),
+                value: "IOPS".to_owned(),
+                unit: Unit::PerS,
+                cells: jobs.iter().map(row).collect(),
+            }),
+        }));
+    }
+    blocks
+}
+
+fn values(group: &[(Setting, &Item<'_>)], of: fn(&Setting) -> u64) -> Vec<u64> {
+    let mut values: Vec<u64> = group.iter().map(|(setting, _)| of(setting)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Mixes of reads and writes: stacked bars, and a map where block sizes differ as well.
+fn mixes(items: &[Item<'_>]) -> Vec<Block> {
+    let kind = |item: &Item<'_>| match pattern(item).unwrap_or("") {
+        rw if rw.starts_with("rand") => "random",
+        "" => "",
+        _ => "sequential",
+    };
+    let key = |item: &Item<'_>, s: &Setting| {
+        let depth = format!("depth {}", s.depth);
+        format!("{} {depth} {}", kind(item), place(item)).trim().to_owned()
+    };
+    let mut blocks = Vec::new();
+    for (name, group) in groups(items, key) {
+        let sizes = values(&group, |s| s.block);
+        let mixes = values(&group, |s| s.reads);
+        if mixes.len() < 3 {
+            continue;
+        }
+        let rate = |block: u64, reads: u64, direction: Option<&str>| {
+            let fits = |(s, item): &&(Setting, &Item<'_>)| {
+                s.block == block
+                    && s.reads == reads
+                    && direction.is_none_or(|direction| item.direction == direction)
+            };
+            let found: Vec<f64> =
+                group.iter().filter(fits).map(|(_, item)| item.iops()).collect();
+            (!found.is_empty()).then(|| found.iter().sum::<f64>())
+        };
+        let mix = |reads: &u64| format!("{reads} % reads");
+        for block in sizes.iter().take(MOST_SERIES) {
+            let series = |direction: &str| BarSeries {
+                name: direction.to_owned(),
+                bars: mixes
+                    .iter()
+                    .map(|reads| rate(*block, *reads, Some(direction)).map(Bar::new))
+                    .collect(),
+            };
+            let size = crate::human::bytes(*block as f64);
+            blocks.push(Block::Chart(Chart {
+                title: format!("IOPS by mix, {size} blocks: {name}"),
+                note: String::new(),
+                better: Better::More,
+                data: ChartData::Bars(Bars {
+                    value: Axis::linear("IOPS", Unit::PerS),
+                    kind: "mix".to_owned(),
+                    categories: mixes.iter().map(mix).collect(),
+                    series: vec![series("read"), series("write")],
+                    stacked: true,
+                    limits: Vec::new(),
+                }),
+            }));
+        }
+        if sizes.len() < 2 {
+            continue;
+        }
+        let row = |block: &u64| mixes.iter().map(|reads| rate(*block, *reads, None)).collect();
+        blocks.push(Block::Chart(Chart {
+            title: format!("IOPS by block size and mix: {name}"),
+            note: String::new(),
+            better: Better::More,
+            data: ChartData::Heat(Heat {
+                rows_title: "block size".to_owned(),
+                rows: sizes.iter().map(|size| crate::human::bytes(*size as f64)).collect(),
+                columns_title: "percent of reads".to_owned(),
+                columns: mixes.iter().map(u64::to_string).collect(),
+                value: "IOPS".to_owned(),
+                unit: Unit::PerS,
+                cells: sizes.iter().map(row).collect(),
+            }),
+        }));
+    }
+    blocks
+}
