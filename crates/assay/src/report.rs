@@ -161,11 +161,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Named>> {
 
 /// Reports of other tools.
 fn imported(name: &str, text: &str) -> anyhow::Result<Vec<Run>> {
-    let found = import::read(name, text);
-    for problem in &found.problems {
-        eprintln!("assay: report: {name}:{}: {}", problem.line, problem.what);
-    }
-    Ok(found.runs)
+    import::fio_json(text).with_context(|| name.to_owned())
 }
 
 /// Documents of Assay: one or several after each other, a list, `assay import --json`, or those in

@@ -9,14 +9,17 @@
 mod file;
 mod memory;
 mod summary;
+mod whole;
 
 use crate::progress::Meter;
+use crate::report;
 use crate::selfcheck;
 use crate::session::Session;
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::{Context, bail};
 use file::Ground;
 use plan::model::Worker;
+use render::report::Named;
 use result::{Failure, Job, Run};
 use run::{Crew, Intervals, Observer, View};
 use std::io::{IsTerminal, Write};
@@ -126,6 +129,7 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let place = summary::Place::of(&at)?;
     println!("{}", place.headline());
     let mut measured = Vec::new();
+    let mut whole = Whole::default();
     let mut size_bytes = own.budget_bytes;
     let phases = PHASES
         .iter()
@@ -143,7 +147,8 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             );
             return Ok(ExitCode::from(EXIT_SIGNAL));
         }
-        let job = run.jobs.into_iter().next().context("a phase has one job")?;
+        let job = run.jobs.first().cloned().context("a phase has one job")?;
+        whole.add(run);
         if let Some(failure) = &job.failure {
             bail!("{}: {}", phase.title, failure.message);
         }
@@ -172,6 +177,15 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             // The storage has been measured all the same.
             Err(error) => println!("memory               not measured: {error}"),
         }
+    }
+    let named = Named {
+        name: format!("What {} can do", place.storage()),
+        run: whole.finish(tool),
+    };
+    match report::page(&[named]) {
+        Ok(path) => println!("report               {}", path.display()),
+        // The figures are above; a directory that takes no page is no reason to fail.
+        Err(error) => eprintln!("assay: no report page: {error:#}"),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -250,8 +264,8 @@ impl Observer for Live {
             "{:20} {:4.1} s  {:>12}  {:>9} IOPS",
             self.title,
             view.elapsed_ns as f64 / 1e9,
-            summary::rate(bytes as f64),
-            summary::count(ios as f64)
+            render::human::rate(bytes as f64),
+            render::human::count(ios as f64)
         );
         print!("\r{line:78}");
         // A terminal that is gone takes no progress; the run goes on.

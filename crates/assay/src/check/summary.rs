@@ -3,6 +3,7 @@
 use super::Measured;
 use super::file::Ground;
 use measure::Latency;
+use render::human::{count, rate, time};
 use result::SelfCheck;
 use std::path::Path;
 
@@ -45,6 +46,11 @@ impl Place {
             device,
             file_system,
         })
+    }
+
+    /// The device and what lies between it and the user.
+    pub fn storage(&self) -> String {
+        format!("{} ({})", self.device, self.file_system)
     }
 
     /// One line for the start.
@@ -129,53 +135,4 @@ fn p99(class: &Latency) -> f64 {
     let bins = class.histogram.as_ref();
     bins.and_then(|bins| bins.percentiles(&[99.0]).first().copied())
         .unwrap_or(0) as f64
-}
-
-/// Bytes per second in binary units.
-pub fn rate(bytes_per_s: f64) -> String {
-    let mut value = bytes_per_s;
-    for unit in ["B/s", "KiB/s", "MiB/s"] {
-        if value < 1024.0 {
-            return format!("{value:.1} {unit}");
-        }
-        value /= 1024.0;
-    }
-    format!("{value:.2} GiB/s")
-}
-
-/// A number with thousands as k and millions as M.
-pub fn count(value: f64) -> String {
-    match value {
-        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
-        v if v >= 1e4 => format!("{:.1} k", v / 1e3),
-        v => format!("{v:.0}"),
-    }
-}
-
-fn time(ns: f64) -> String {
-    match ns {
-        v if v >= 1e9 => format!("{:.2} s", v / 1e9),
-        v if v >= 1e6 => format!("{:.2} ms", v / 1e6),
-        v if v >= 1e3 => format!("{:.1} us", v / 1e3),
-        v => format!("{v:.0} ns"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_keep_three_or_four_digits() {
-        assert_eq!(rate(512.0), "512.0 B/s");
-        assert_eq!(rate(1536.0 * 1024.0 * 1024.0), "1.50 GiB/s");
-        assert_eq!(
-            (count(9_999.0), count(12_345.0)),
-            ("9999".into(), "12.3 k".into())
-        );
-        assert_eq!(
-            (time(999.0), time(1_500_000.0)),
-            ("999 ns".into(), "1.50 ms".into())
-        );
-    }
 }

@@ -1,0 +1,88 @@
+//! The phases of the check as one document: their jobs one after the other.
+
+use result::{Disk, DiskCounters, Run, SelfCheck};
+
+/// What has been measured so far.
+#[derive(Default)]
+pub struct Whole {
+    run: Option<Run>,
+}
+
+impl Whole {
+    /// Adds the run of a phase.
+    pub fn add(&mut self, phase: Run) {
+        let Some(run) = &mut self.run else {
+            self.run = Some(phase);
+            return;
+        };
+        run.finished_ms = phase.finished_ms;
+        run.notes.extend(phase.notes);
+        let before = run.jobs.len() as u32;
+        for mut job in phase.jobs {
+            job.number += before;
+            job.group += before;
+            run.jobs.push(job);
+        }
+        add_disks(&mut run.disks, phase.disks);
+    }
+
+    /// The document, with what the tool itself cost.
+    pub fn finish(self, tool: SelfCheck) -> Run {
+        let mut run = self.run.unwrap_or_default();
+        run.self_check = Some(tool);
+        run
+    }
+}
+
+fn add_disks(all: &mut Vec<Disk>, more: Vec<Disk>) {
+    for disk in more {
+        match all.iter_mut().find(|known| known.name == disk.name) {
+            Some(known) => {
+                add_counters(&mut known.counters, &disk.counters);
+                add_disks(&mut known.members, disk.members);
+            }
+            None => all.push(disk),
+        }
+    }
+}
+
+fn add_counters(to: &mut DiskCounters, more: &DiskCounters) {
+    for direction in 0..2 {
+        to.ios[direction] += more.ios[direction];
+        to.merges[direction] += more.merges[direction];
+        to.sectors[direction] += more.sectors[direction];
+        to.ticks_ms[direction] += more.ticks_ms[direction];
+    }
+    to.in_queue_ms += more.in_queue_ms;
+    to.busy_ms += more.busy_ms;
+    to.elapsed_ms += more.elapsed_ms;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_add_up_and_keep_their_jobs() {
+        let counters = |n: u64| DiskCounters { ios: [n, 2 * n], elapsed_ms: n, ..Default::default() };
+        let disk = |name: &str, n| Disk {
+            name: name.to_owned(),
+            counters: counters(n),
+            ..Default::default()
+        };
+        let phase = |name: &str, disks: Vec<Disk>| Run {
+            jobs: vec![result::Job { name: name.to_owned(), number: 1, ..Default::default() }],
+            disks,
+            ..Default::default()
+        };
+        let mut whole = Whole::default();
+        whole.add(phase("write", vec![disk("sda", 3)]));
+        whole.add(phase("read", vec![disk("sda", 4), disk("sdb", 5)]));
+        let run = whole.finish(SelfCheck::default());
+        let jobs: Vec<_> = run.jobs.iter().map(|job| (job.name.as_str(), job.number)).collect();
+        assert_eq!(jobs, [("write", 1), ("read", 2)]);
+        assert_eq!(run.disks[0].counters, counters(7));
+        assert_eq!(run.disks[1].counters, counters(5));
+        assert!(run.self_check.is_some());
+    }
+}
