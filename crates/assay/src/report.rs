@@ -72,7 +72,10 @@ fn report(arguments: &Arguments) -> anyhow::Result<()> {
         runs.extend(read(path)?);
     }
     let output = arguments.output.as_deref();
-    let format = match (arguments.format, output.map(|path| (path, Format::of_ending(path)))) {
+    let format = match (
+        arguments.format,
+        output.map(|path| (path, Format::of_ending(path))),
+    ) {
         (Some(format), _) | (None, Some((_, Some(format)))) => format,
         (None, Some((path, None))) if path.extension().is_some() => {
             let path = path.display();
@@ -150,10 +153,16 @@ fn read(path: &Path) -> anyhow::Result<Vec<Named>> {
     if runs.is_empty() {
         bail!("{name}: no result of a known kind in it");
     }
-    let short = path.file_name().map_or(name.clone(), |file| file.to_string_lossy().into_owned());
+    let short = path
+        .file_name()
+        .map_or(name.clone(), |file| file.to_string_lossy().into_owned());
     let many = runs.len() > 1;
     let named = |(at, run): (usize, Run)| Named {
-        name: if many { format!("{short} #{}", at + 1) } else { short.clone() },
+        name: if many {
+            format!("{short} #{}", at + 1)
+        } else {
+            short.clone()
+        },
         run,
     };
     Ok(runs.into_iter().enumerate().map(named).collect())
@@ -161,7 +170,11 @@ fn read(path: &Path) -> anyhow::Result<Vec<Named>> {
 
 /// Reports of other tools.
 fn imported(name: &str, text: &str) -> anyhow::Result<Vec<Run>> {
-    import::fio_json(text).with_context(|| name.to_owned())
+    let found = import::read(name, text);
+    for problem in &found.problems {
+        eprintln!("assay: report: {name}:{}: {}", problem.line, problem.what);
+    }
+    Ok(found.runs)
 }
 
 /// Documents of Assay: one or several after each other, a list, `assay import --json`, or those in
@@ -169,6 +182,10 @@ fn imported(name: &str, text: &str) -> anyhow::Result<Vec<Run>> {
 fn documents(text: &str) -> Option<anyhow::Result<Vec<Run>>> {
     const ISLAND: &str = "id=\"raw-result\">";
     let page = text.starts_with("<!DOCTYPE html>");
+    if page && text.contains(render::PACKED) {
+        let packed = anyhow::anyhow!("its result is packed; open it and save the raw result first");
+        return Some(Err(packed));
+    }
     let text = match text.find(ISLAND).filter(|_| page) {
         Some(at) => {
             let inner = &text[at + ISLAND.len()..];

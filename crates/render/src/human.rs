@@ -67,7 +67,10 @@ mod tests {
         assert_eq!(rate(512.0), "512.0 B/s");
         assert_eq!(rate(1536.0 * 1024.0 * 1024.0), "1.50 GiB/s");
         assert_eq!(decimal_rate(12_345e6), "12.35 GB/s");
-        assert_eq!((bytes(32768.0), bytes(1.5 * 1048576.0)), ("32 KiB".into(), "1.5 MiB".into()));
+        assert_eq!(
+            (bytes(32768.0), bytes(1.5 * 1048576.0)),
+            ("32 KiB".into(), "1.5 MiB".into())
+        );
         assert_eq!(
             (count(9_999.0), count(12_345.0), count(2.5), count(3.0)),
             ("9999".into(), "12.3 k".into(), "2.50".into(), "3".into())

@@ -64,14 +64,22 @@ mod tests {
 
     #[test]
     fn phases_add_up_and_keep_their_jobs() {
-        let counters = |n: u64| DiskCounters { ios: [n, 2 * n], elapsed_ms: n, ..Default::default() };
+        let counters = |n: u64| DiskCounters {
+            ios: [n, 2 * n],
+            elapsed_ms: n,
+            ..Default::default()
+        };
         let disk = |name: &str, n| Disk {
             name: name.to_owned(),
             counters: counters(n),
             ..Default::default()
         };
         let phase = |name: &str, disks: Vec<Disk>| Run {
-            jobs: vec![result::Job { name: name.to_owned(), number: 1, ..Default::default() }],
+            jobs: vec![result::Job {
+                name: name.to_owned(),
+                number: 1,
+                ..Default::default()
+            }],
             disks,
             ..Default::default()
         };
@@ -79,7 +87,11 @@ mod tests {
         whole.add(phase("write", vec![disk("sda", 3)]));
         whole.add(phase("read", vec![disk("sda", 4), disk("sdb", 5)]));
         let run = whole.finish(SelfCheck::default());
-        let jobs: Vec<_> = run.jobs.iter().map(|job| (job.name.as_str(), job.number)).collect();
+        let jobs: Vec<_> = run
+            .jobs
+            .iter()
+            .map(|job| (job.name.as_str(), job.number))
+            .collect();
         assert_eq!(jobs, [("write", 1), ("read", 2)]);
         assert_eq!(run.disks[0].counters, counters(7));
         assert_eq!(run.disks[1].counters, counters(5));

@@ -110,12 +110,20 @@ pub struct Axis {
 impl Axis {
     /// An axis from zero.
     pub fn linear(title: &str, unit: Unit) -> Axis {
-        Axis { title: title.to_owned(), unit, scale: Scale::Linear }
+        Axis {
+            title: title.to_owned(),
+            unit,
+            scale: Scale::Linear,
+        }
     }
 
     /// A logarithmic axis.
     pub fn log(title: &str, unit: Unit) -> Axis {
-        Axis { title: title.to_owned(), unit, scale: Scale::Log }
+        Axis {
+            title: title.to_owned(),
+            unit,
+            scale: Scale::Log,
+        }
     }
 
     /// Heading of a column of such values.
@@ -170,7 +178,15 @@ impl<'a> Laid<'a> {
             ("", _) => format!("{} (log)", axis.title),
             _ => format!("{} ({unit}{kind})", axis.title),
         };
-        Laid { axis, low, high, from_px, to_px, divisor, title }
+        Laid {
+            axis,
+            low,
+            high,
+            from_px,
+            to_px,
+            divisor,
+            title,
+        }
     }
 
     /// Pixel of a value; the end of the axis for what lies outside.
@@ -187,12 +203,18 @@ impl<'a> Laid<'a> {
                 let step = nice(end / 5.0);
                 let steps = (end / step + 1e-6).floor() as usize;
                 let at = |i: usize| i as f64 * step;
-                (0..=steps).map(|i| (at(i) * self.divisor, plain(at(i)))).collect()
+                (0..=steps)
+                    .map(|i| (at(i) * self.divisor, plain(at(i))))
+                    .collect()
             }
             Scale::Log => self.log_ticks(),
             Scale::Nines => [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999]
                 .iter()
-                .filter(|p| self.axis.position(**p).is_some_and(|at| at <= self.high + 1e-9))
+                .filter(|p| {
+                    self.axis
+                        .position(**p)
+                        .is_some_and(|at| at <= self.high + 1e-9)
+                })
                 .map(|p| (*p, p.to_string()))
                 .collect(),
         };
@@ -211,7 +233,11 @@ impl<'a> Laid<'a> {
                 .map(|power| (at(power), human::bytes(at(power))))
                 .collect();
         }
-        let minor: &[f64] = if decades <= 2.01 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let minor: &[f64] = if decades <= 2.01 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
         let mut ticks = Vec::new();
         let every = (decades / 7.0).ceil().max(1.0) as usize;
         for power in ((self.low.floor() as i32)..=(self.high.ceil() as i32)).step_by(every) {
@@ -274,7 +300,11 @@ fn linear_end(largest: f64) -> f64 {
 fn nice(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let fits = |factor: &f64| factor * power >= value * (1.0 - 1e-9);
-    [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(fits).unwrap_or(10.0) * power
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(fits)
+        .unwrap_or(10.0)
+        * power
 }
 
 /// A tick's number without needless digits.

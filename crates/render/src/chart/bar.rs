@@ -52,7 +52,10 @@ pub struct Bar {
 impl Bar {
     /// A bar without an interval.
     pub fn new(value: f64) -> Bar {
-        Bar { value, ..Bar::default() }
+        Bar {
+            value,
+            ..Bar::default()
+        }
     }
 }
 
@@ -70,9 +73,21 @@ pub struct Limit {
 impl Bars {
     /// Bars of one series.
     pub fn single(value: Axis, kind: &str, bars: Vec<(String, Bar)>) -> Bars {
-        let (categories, bars) = bars.into_iter().map(|(name, bar)| (name, Some(bar))).unzip();
-        let series = vec![BarSeries { name: value.title.clone(), bars }];
-        Bars { value, kind: kind.to_owned(), categories, series, ..Bars::default() }
+        let (categories, bars) = bars
+            .into_iter()
+            .map(|(name, bar)| (name, Some(bar)))
+            .unzip();
+        let series = vec![BarSeries {
+            name: value.title.clone(),
+            bars,
+        }];
+        Bars {
+            value,
+            kind: kind.to_owned(),
+            categories,
+            series,
+            ..Bars::default()
+        }
     }
 
     fn ends(&self) -> Vec<f64> {
@@ -97,12 +112,22 @@ impl Bars {
         let mut svg = Svg::default();
         let room = ROOM.min(width / 4.0);
         let x = Laid::new(&self.value, self.ends().into_iter(), 2.0, width - room);
-        let lanes = if self.stacked { 1.0 } else { self.series.len() as f64 };
+        let lanes = if self.stacked {
+            1.0
+        } else {
+            self.series.len() as f64
+        };
         let step = HEAD + lanes * BAR + GAP;
         let floor = 4.0 + step * self.categories.len() as f64;
         for (at, text) in x.ticks() {
             svg.line("grid", at, 4.0, at, floor);
-            svg.text("tick", if at < 8.0 { "start" } else { "middle" }, at, floor + 14.0, &text);
+            svg.text(
+                "tick",
+                if at < 8.0 { "start" } else { "middle" },
+                at,
+                floor + 14.0,
+                &text,
+            );
         }
         svg.line("axis", 2.0, 4.0, 2.0, floor);
         svg.text("title", "start", 2.0, floor + 31.0, &x.title);
@@ -132,7 +157,10 @@ impl Bars {
                 svg.end();
                 end = from + bar.value;
                 if !self.stacked {
-                    let high = bar.interval.and_then(|(_, high)| x.at(high)).unwrap_or(right);
+                    let high = bar
+                        .interval
+                        .and_then(|(_, high)| x.at(high))
+                        .unwrap_or(right);
                     svg.text("value", "start", high.max(right) + 4.0, y + 11.5, &shown);
                 }
             }
@@ -140,8 +168,14 @@ impl Bars {
                 let shown = self.value.unit.show(end);
                 svg.text("value", "start", right + 4.0, top + HEAD + 11.5, &shown);
             }
-            for limit in self.limits.iter().filter(|limit| limit.category == category) {
-                let Some(at) = x.at(limit.value) else { continue };
+            for limit in self
+                .limits
+                .iter()
+                .filter(|limit| limit.category == category)
+            {
+                let Some(at) = x.at(limit.value) else {
+                    continue;
+                };
                 svg.line("limit", at, top + HEAD - 2.0, at, top + HEAD + lanes * BAR);
                 svg.text("small", "end", at - 2.0, top + 12.0, &cut(&limit.name, 30));
             }
@@ -152,15 +186,26 @@ impl Bars {
     pub(super) fn table(&self) -> Table {
         let unit = self.value.unit;
         let many = self.series.len() > 1;
-        let mut bars = self.series.iter().flat_map(|series| series.bars.iter().flatten());
+        let mut bars = self
+            .series
+            .iter()
+            .flat_map(|series| series.bars.iter().flatten());
         let intervals = bars.any(|bar| bar.interval.is_some());
         let mut columns = vec![Column::words(&self.kind)];
         for series in &self.series {
             columns.push(Column::of(&series.name, unit));
             if intervals {
-                let name = if many { format!("{} low", series.name) } else { "low".to_owned() };
+                let name = if many {
+                    format!("{} low", series.name)
+                } else {
+                    "low".to_owned()
+                };
                 columns.push(Column::of(&name, unit));
-                let name = if many { format!("{} high", series.name) } else { "high".to_owned() };
+                let name = if many {
+                    format!("{} high", series.name)
+                } else {
+                    "high".to_owned()
+                };
                 columns.push(Column::of(&name, unit));
             }
         }
@@ -184,7 +229,10 @@ impl Bars {
                 row.push(Cell::of(unit, sum));
             }
             if !self.limits.is_empty() {
-                let of = self.limits.iter().filter(|limit| limit.category == category);
+                let of = self
+                    .limits
+                    .iter()
+                    .filter(|limit| limit.category == category);
                 let words = of.map(|limit| format!("{} {}", limit.name, unit.show(limit.value)));
                 row.push(Cell::words(words.collect::<Vec<_>>().join(", ")));
             }

@@ -34,12 +34,20 @@ pub struct Heat {
 impl Heat {
     fn range(&self) -> (f64, f64) {
         let known = self.cells.iter().flatten().flatten();
-        known.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)))
+        known.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
+            (a.min(*v), b.max(*v))
+        })
     }
 
     pub(super) fn draw(&self) -> (String, f64) {
         let mut svg = Svg::default();
-        let longest = self.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0).min(22);
+        let longest = self
+            .rows
+            .iter()
+            .map(|row| row.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(22);
         let left = 12.0 + (longest as f64 * 6.6).max(30.0);
         let cell = (WIDTH - left - 4.0) / self.columns.len().max(1) as f64;
         let (low, high) = self.range();
@@ -64,7 +72,11 @@ impl Heat {
                     svg.rect("nothing", at, size, "");
                     continue;
                 };
-                let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+                let share = if high > low {
+                    (value - low) / (high - low)
+                } else {
+                    0.5
+                };
                 let shade = (share * SHADES).floor().min(SHADES - 1.0) as usize;
                 let shown = self.unit.show(*value);
                 let heading = self.columns.get(column).map_or("", String::as_str);
@@ -94,11 +106,16 @@ impl Heat {
         let heading = format!("{} / {}", self.rows_title, self.columns_title);
         let columns = self.columns.iter().map(|name| Column::of(name, self.unit));
         let row = |(name, values): (&String, &Vec<Option<f64>>)| {
-            let cells = values.iter().map(|v| Cell::stated(self.unit, *v, super::State::Good));
+            let cells = values
+                .iter()
+                .map(|v| Cell::stated(self.unit, *v, super::State::Good));
             [Cell::words(name)].into_iter().chain(cells).collect()
         };
         Table {
-            columns: [Column::words(&heading)].into_iter().chain(columns).collect(),
+            columns: [Column::words(&heading)]
+                .into_iter()
+                .chain(columns)
+                .collect(),
             rows: self.rows.iter().zip(&self.cells).map(row).collect(),
         }
     }

@@ -39,15 +39,19 @@ impl Distribution {
 
 impl Histogram {
     /// Gathers fine bins `(value, count)` into `per_octave` bins for each doubling.
-    pub fn gather(
-        x: Axis,
-        per_octave: f64,
-        series: &[(String, Vec<(f64, u64)>)],
-    ) -> Histogram {
+    pub fn gather(x: Axis, per_octave: f64, series: &[(String, Vec<(f64, u64)>)]) -> Histogram {
         let place = |value: f64| (value.max(1.0).log2() * per_octave + 1e-9).floor() as i32;
-        let places = || series.iter().flat_map(|(_, bins)| bins).map(|(value, _)| place(*value));
+        let places = || {
+            series
+                .iter()
+                .flat_map(|(_, bins)| bins)
+                .map(|(value, _)| place(*value))
+        };
         let (Some(first), Some(last)) = (places().min(), places().max()) else {
-            return Histogram { x, ..Histogram::default() };
+            return Histogram {
+                x,
+                ..Histogram::default()
+            };
         };
         let edge = |index: i32| 2f64.powf(f64::from(index) / per_octave);
         let distribution = |(name, bins): &(String, Vec<(f64, u64)>)| {
@@ -55,7 +59,10 @@ impl Histogram {
             for (value, n) in bins {
                 counts[(place(*value) - first) as usize] += n;
             }
-            Distribution { name: name.clone(), counts }
+            Distribution {
+                name: name.clone(),
+                counts,
+            }
         };
         Histogram {
             x,
@@ -74,9 +81,11 @@ impl Histogram {
             svg.begin_series(index);
             let mut outline = Vec::new();
             for (bin, share) in series.shares().enumerate() {
-                let (Some(left), Some(right), Some(top)) =
-                    (x.at(self.edges[bin]), x.at(self.edges[bin + 1]), y.at(share))
-                else {
+                let (Some(left), Some(right), Some(top)) = (
+                    x.at(self.edges[bin]),
+                    x.at(self.edges[bin + 1]),
+                    y.at(share),
+                ) else {
                     continue;
                 };
                 outline.extend([Some((left, top)), Some((right, top))]);
@@ -94,7 +103,12 @@ impl Histogram {
     fn tip(&self, series: &Distribution, bin: usize, share: f64) -> String {
         let show = |edge: usize| self.x.unit.show(self.edges[edge]);
         let shown = Unit::Percent.show(share);
-        format!("{}: {} to {}, {shown}", series.name, show(bin), show(bin + 1))
+        format!(
+            "{}: {} to {}, {shown}",
+            series.name,
+            show(bin),
+            show(bin + 1)
+        )
     }
 
     pub(super) fn table(&self) -> Table {
@@ -126,7 +140,10 @@ impl Histogram {
                 let n = series.counts[bin];
                 *before += n;
                 let total = series.total();
-                row.push(Cell { text: n.to_string(), value: Some(n as f64) });
+                row.push(Cell {
+                    text: n.to_string(),
+                    value: Some(n as f64),
+                });
                 row.push(Cell::of(Unit::Percent, 100.0 * n as f64 / total));
                 row.push(Cell::of(Unit::Percent, 100.0 * *before as f64 / total));
             }

@@ -55,7 +55,11 @@ pub struct Point {
 impl Point {
     /// A point without words.
     pub fn new(x: f64, y: f64) -> Point {
-        Point { x, y, ..Point::default() }
+        Point {
+            x,
+            y,
+            ..Point::default()
+        }
     }
 }
 
@@ -84,12 +88,17 @@ impl Lines {
         self.series.iter().flat_map(|series| &series.points)
     }
 
-    /// All series stand over the same values of `x`, and no point has words.
-    fn shares_x(&self) -> bool {
-        let xs = |series: &Series| series.points.iter().map(|p| p.x).collect::<Vec<_>>();
-        let first = self.series.first().map(xs);
-        self.points().all(|point| point.label.is_empty())
-            && self.series.iter().all(|series| Some(xs(series)) == first)
+    /// Values of `x` for a table with a column for each series: where several series with few
+    /// points stand over much the same values, and no point has words.
+    fn rows_of_all(&self) -> Option<Vec<f64>> {
+        let most = self.series.iter().map(|series| series.points.len()).max()?;
+        let fits = self.series.len() > 1
+            && most <= MOST_MARKS
+            && self.points().all(|point| point.label.is_empty());
+        let mut xs: Vec<f64> = self.points().map(|point| point.x).collect();
+        xs.sort_unstable_by(f64::total_cmp);
+        xs.dedup();
+        (fits && xs.len() * 2 <= most * 3).then_some(xs)
     }
 
     pub(super) fn draw(&self) -> (String, f64) {
@@ -97,11 +106,22 @@ impl Lines {
         let ends = self.bands.iter().flat_map(|band| [band.from, band.to]);
         let x = Laid::new(&self.x, self.points().map(|p| p.x).chain(ends), LEFT, RIGHT);
         let rules = self.rules.iter().map(|rule| rule.at);
-        let y = Laid::new(&self.y, self.points().map(|p| p.y).chain(rules), BOTTOM, TOP);
+        let y = Laid::new(
+            &self.y,
+            self.points().map(|p| p.y).chain(rules),
+            BOTTOM,
+            TOP,
+        );
         for band in &self.bands {
             if let (Some(from), Some(to)) = (x.at(band.from), x.at(band.to)) {
                 svg.rect("band", (from, TOP), (to - from, BOTTOM - TOP), &band.name);
-                svg.text("small", "start", from + 3.0, TOP + 11.0, &cut(&band.name, 40));
+                svg.text(
+                    "small",
+                    "start",
+                    from + 3.0,
+                    TOP + 11.0,
+                    &cut(&band.name, 40),
+                );
             }
         }
         frame(&mut svg, &x, &y);
@@ -116,10 +136,12 @@ impl Lines {
             svg.begin_series(index);
             svg.path("line", series.points.iter().map(at));
             if series.points.len() <= MOST_MARKS {
-                for point in &series.points {
+                // Words beside every point would lie on each other where there are many.
+                let every = series.points.len().div_ceil(6);
+                for (number, point) in series.points.iter().enumerate() {
                     let Some(place) = at(point) else { continue };
                     svg.mark(index, point.state, place, &self.tip(series, point));
-                    if !point.label.is_empty() && index == 0 {
+                    if !point.label.is_empty() && index == 0 && number % every == 0 {
                         let (px, py) = (place.0 + 5.0, place.1 - 6.0);
                         let anchor = if px > RIGHT - 40.0 { "end" } else { "start" };
                         svg.text("small", anchor, px, py, &cut(&point.label, 16));
@@ -145,18 +167,22 @@ impl Lines {
 
     pub(super) fn table(&self) -> Table {
         let (x, y) = (&self.x, &self.y);
-        if self.series.len() > 1 && self.shares_x() {
+        if let Some(xs) = self.rows_of_all() {
             let heads = self.series.iter().map(|s| Column::of(&s.name, y.unit));
-            let rows = self.series[0].points.iter().enumerate().map(|(row, first)| {
+            let row = |at: &f64| {
                 let cells = self.series.iter().map(|series| {
-                    let point = &series.points[row];
-                    Cell::stated(y.unit, Some(point.y), point.state)
+                    let point = series.points.iter().find(|point| point.x == *at);
+                    let state = point.map_or(State::Good, |point| point.state);
+                    Cell::stated(y.unit, point.map(|point| point.y), state)
                 });
-                [Cell::of(x.unit, first.x)].into_iter().chain(cells).collect()
-            });
+                [Cell::of(x.unit, *at)].into_iter().chain(cells).collect()
+            };
             return Table {
-                columns: [Column::of(&x.title, x.unit)].into_iter().chain(heads).collect(),
-                rows: rows.collect(),
+                columns: [Column::of(&x.title, x.unit)]
+                    .into_iter()
+                    .chain(heads)
+                    .collect(),
+                rows: xs.iter().map(row).collect(),
             };
         }
         let named = self.series.len() > 1;
@@ -198,7 +224,13 @@ pub(super) fn frame(svg: &mut Svg, x: &Laid<'_>, y: &Laid<'_>) {
     }
     svg.line("axis", LEFT, BOTTOM, RIGHT, BOTTOM);
     svg.line("axis", LEFT, TOP, LEFT, BOTTOM);
-    svg.text("title", "middle", (LEFT + RIGHT) / 2.0, HEIGHT - 8.0, &x.title);
+    svg.text(
+        "title",
+        "middle",
+        (LEFT + RIGHT) / 2.0,
+        HEIGHT - 8.0,
+        &x.title,
+    );
     svg.upright("title", 13.0, (TOP + BOTTOM) / 2.0, &y.title);
 }
 
@@ -209,7 +241,10 @@ pub(super) fn plane<'a>(
     y: &'a Axis,
     ys: impl Iterator<Item = f64>,
 ) -> (Laid<'a>, Laid<'a>) {
-    debug_assert!(y.scale != Scale::Nines, "percentiles run along the horizontal axis");
+    debug_assert!(
+        y.scale != Scale::Nines,
+        "percentiles run along the horizontal axis"
+    );
     (Laid::new(x, xs, LEFT, RIGHT), Laid::new(y, ys, BOTTOM, TOP))
 }
 

@@ -28,7 +28,12 @@ impl Multiples {
     pub(super) fn series(&self) -> Vec<String> {
         let first = self.panels.first();
         first.map_or_else(Vec::new, |panel| {
-            panel.bars.series.iter().map(|series| series.name.clone()).collect()
+            panel
+                .bars
+                .series
+                .iter()
+                .map(|series| series.name.clone())
+                .collect()
         })
     }
 

@@ -66,13 +66,20 @@ impl Svg {
     /// The mark of a series at a point, with a tooltip.
     pub fn mark(&mut self, series: usize, state: State, at: (f64, f64), tip: &str) {
         let class = format!("mark{}", state.class());
-        self.put(&with_tip("path", &class, &format!(r#"d="{}""#, shape(series, at)), tip));
+        self.put(&with_tip(
+            "path",
+            &class,
+            &format!(r#"d="{}""#, shape(series, at)),
+            tip,
+        ));
     }
 
     /// Opens the group of a series.
     pub fn begin_series(&mut self, index: usize) {
         let class = index % super::MOST_SERIES;
-        self.put(&format!(r#"<g class="series c{class}" data-series="{index}">"#));
+        self.put(&format!(
+            r#"<g class="series c{class}" data-series="{index}">"#
+        ));
     }
 
     /// Closes a group.

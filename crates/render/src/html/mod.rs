@@ -6,8 +6,11 @@
 
 use crate::chart::{Chart, key};
 use crate::report::{Block, Cell, Report, Section, Table, markdown, note, one_line};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
+use std::io::Write;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -60,11 +63,11 @@ pub fn html(report: &Report) -> String {
                         }
                         p.sub {
                             "The raw result is in the source of this page, in the element "
-                            code { "raw-result" } " (JSON)."
+                            code { "raw-result" } " (JSON, packed with gzip where it is large)."
                         }
                     }
                 }
-                script type="application/json" id="raw-result" { (PreEscaped(raw(report))) }
+                (PreEscaped(raw(report)))
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -72,14 +75,32 @@ pub fn html(report: &Report) -> String {
     page.into_string()
 }
 
-/// The documents as one JSON text that no end tag can break out of.
+/// Longer documents are packed: 13 runs of an hour each would be 4 MB of digits.
+const MOST_PLAIN: usize = 400_000;
+
+/// What stands in a page whose raw result is packed.
+pub const PACKED: &str = "<script type=\"application/gzip+base64\" id=\"raw-result\">";
+
+/// The documents as an element of the page: JSON that no end tag can break out of, or the same
+/// packed.
 fn raw(report: &Report) -> String {
     let documents = match report.raw.as_slice() {
         [only] => only.clone(),
         several => format!("[{}]", several.join(",")),
     };
+    if documents.len() > MOST_PLAIN {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        let packed = packer
+            .write_all(documents.as_bytes())
+            .and_then(|()| packer.finish());
+        // Writing to memory does not fail; if it did, the plain form is still right.
+        if let Ok(bytes) = packed {
+            return format!("{PACKED}{}</script>", base64(&bytes));
+        }
+    }
     // Inside JSON a `<` can only stand in a string, where the escape means the same.
-    documents.replace('<', "\\u003c")
+    let plain = documents.replace('<', "\\u003c");
+    format!("<script type=\"application/json\" id=\"raw-result\">{plain}</script>")
 }
 
 fn part(index: usize, section: &Section, charts: &mut usize) -> Markup {
@@ -129,7 +150,9 @@ fn piece(block: &Block, charts: &mut usize) -> Markup {
 fn states(table: &Table) -> Vec<crate::chart::State> {
     let cells = || table.rows.iter().flatten();
     let marks = [crate::chart::State::Doubtful, crate::chart::State::Few].into_iter();
-    marks.filter(|state| cells().any(|cell| cell.text.ends_with(state.mark()))).collect()
+    marks
+        .filter(|state| cells().any(|cell| cell.text.ends_with(state.mark())))
+        .collect()
 }
 
 fn figure(chart: &Chart, id: &str) -> Markup {
@@ -209,7 +232,11 @@ fn base64(bytes: &[u8]) -> String {
         let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
         let three = byte(0) << 16 | byte(1) << 8 | byte(2);
         for at in 0..4 {
-            out.push(if at as usize <= chunk.len() { digit(three, at) } else { '=' });
+            out.push(if at as usize <= chunk.len() {
+                digit(three, at)
+            } else {
+                '='
+            });
         }
     }
     out
@@ -221,7 +248,13 @@ mod tests {
 
     #[test]
     fn base64_of_the_standard() {
-        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
+        let pairs = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+        ];
         for (text, encoded) in pairs {
             assert_eq!(base64(text.as_bytes()), encoded);
         }

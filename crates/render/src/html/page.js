@@ -29,10 +29,15 @@
     }
   });
   by("save").addEventListener("click", () => {
-    const blob = new Blob([by("raw-result").textContent], { type: "application/json" });
+    const raw = by("raw-result");
+    const packed = raw.type !== "application/json";
+    const content = packed
+      ? Uint8Array.from(atob(raw.textContent), (digit) => digit.charCodeAt(0))
+      : raw.textContent;
+    const blob = new Blob([content], { type: packed ? "application/gzip" : raw.type });
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
-    link.download = "assay-result.json";
+    link.download = packed ? "assay-result.json.gz" : "assay-result.json";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });

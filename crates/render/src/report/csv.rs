@@ -33,7 +33,11 @@ fn cell(cell: &Cell) -> String {
 fn field(text: &str) -> String {
     let begins = text.trim_start_matches([' ', '\u{feff}']);
     let formula = begins.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '|', '%']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    let text = if formula {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    };
     match text.contains([',', '"', '\n', '\r', '\'', ';', '\t']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,

@@ -28,7 +28,10 @@ pub(super) fn section(runs: &[Named]) -> Section {
             Column::of("mean write", Unit::Ns),
             Column::of("busy", Unit::Percent),
         ];
-        blocks.push(Block::Table(format!("{of}Block devices"), Table { columns, rows }));
+        blocks.push(Block::Table(
+            format!("{of}Block devices"),
+            Table { columns, rows },
+        ));
         blocks.extend(named.run.disks.iter().filter_map(|disk| members(&of, disk)));
     }
     if !blocks.is_empty() {
@@ -37,7 +40,10 @@ pub(super) fn section(runs: &[Named]) -> Section {
                      100 % busy and have room left.";
         blocks.insert(0, Block::Words(words.to_owned()));
     }
-    Section { heading: "Devices".to_owned(), blocks }
+    Section {
+        heading: "Devices".to_owned(),
+        blocks,
+    }
 }
 
 fn add(rows: &mut Vec<Vec<Cell>>, disk: &Disk, level: usize) {
@@ -48,7 +54,10 @@ fn add(rows: &mut Vec<Vec<Cell>>, disk: &Disk, level: usize) {
     };
     let mark = if level > 0 { "- " } else { "" };
     rows.push(vec![
-        Cell::words(format!("{}{mark}{name}", "  ".repeat(level.saturating_sub(1)))),
+        Cell::words(format!(
+            "{}{mark}{name}",
+            "  ".repeat(level.saturating_sub(1))
+        )),
         Cell::of(Unit::Count, c.ios[0] as f64),
         Cell::of(Unit::Count, c.ios[1] as f64),
         Cell::of(Unit::Bytes, c.sectors[0] as f64 * SECTOR_BYTES),
@@ -73,7 +82,11 @@ fn members(of: &str, disk: &Disk) -> Option<Block> {
     if disk.members.len() < 2 {
         return None;
     }
-    let categories: Vec<String> = disk.members.iter().map(|member| member.name.clone()).collect();
+    let categories: Vec<String> = disk
+        .members
+        .iter()
+        .map(|member| member.name.clone())
+        .collect();
     type Measure = fn(&DiskCounters, usize) -> Option<f64>;
     let panel = |title: &str, unit: Unit, measure: Measure| {
         let one = |name: &str, direction: usize| BarSeries {
@@ -101,7 +114,9 @@ fn members(of: &str, disk: &Disk) -> Option<Block> {
     busy.bars.series[0].name = "both".to_owned();
     let panels = vec![
         panel("requests", Unit::Count, |c, d| Some(c.ios[d] as f64)),
-        panel("bytes", Unit::Bytes, |c, d| Some(c.sectors[d] as f64 * SECTOR_BYTES)),
+        panel("bytes", Unit::Bytes, |c, d| {
+            Some(c.sectors[d] as f64 * SECTOR_BYTES)
+        }),
         panel("mean time", Unit::Ns, mean_ns),
         busy,
     ];

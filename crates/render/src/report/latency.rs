@@ -1,6 +1,6 @@
 //! Latency: percentile curves and histograms.
 
-use super::results::{bins, reliance};
+use super::results::reliance;
 use super::storage::{Item, beyond};
 use super::{Block, Section};
 use crate::chart::{
@@ -17,7 +17,7 @@ const PERCENTILES: [f64; 18] = [
 const MOST_ITEMS: usize = 6 * MOST_SERIES;
 
 pub(super) fn section(items: &[Item<'_>]) -> Section {
-    let known: Vec<&Item<'_>> = items.iter().filter(|item| bins(item).is_some()).collect();
+    let known: Vec<&Item<'_>> = items.iter().filter(|item| item.class().is_some()).collect();
     let mut blocks = Vec::new();
     if known.len() > MOST_ITEMS {
         blocks.push(Block::Words(format!(
@@ -33,14 +33,17 @@ pub(super) fn section(items: &[Item<'_>]) -> Section {
             _ => format!(" ({} of {parts})", part + 1),
         };
         blocks.push(Block::Chart(percentiles(group, &of)));
-        blocks.push(Block::Chart(histogram(group, &of)));
+        blocks.extend(histogram(group, &of).map(Block::Chart));
     }
-    Section { heading: "Latency".to_owned(), blocks }
+    Section {
+        heading: "Latency".to_owned(),
+        blocks,
+    }
 }
 
 /// Name of what the percentiles are of, where the group agrees.
 fn class(group: &[&Item<'_>]) -> &'static str {
-    let names = |item: &&Item<'_>| item.latency().map(|(name, _)| name);
+    let names = |item: &&Item<'_>| item.class().map(|(name, _)| name);
     let first = group.first().and_then(names);
     match group.iter().all(|item| names(item) == first) {
         true => first.unwrap_or("latency"),
@@ -51,18 +54,35 @@ fn class(group: &[&Item<'_>]) -> &'static str {
 fn percentiles(group: &[&Item<'_>], of: &str) -> Chart {
     let class = class(group);
     let series = group.iter().map(|item| {
-        let n = bins(item).map_or(0, |(n, _)| n);
-        let point = |percent: &f64| {
-            let (value, _) = item.percentile(*percent)?;
-            let state = reliance(item, n, *percent);
-            Some(Point { x: *percent, y: value, label: String::new(), state })
+        let (n, stated) = (item.samples(), item.stated());
+        let list: Vec<f64> = match item.bins() {
+            // With no sample beyond it, a percentile says nothing that the maximum does not.
+            Some(_) => PERCENTILES
+                .into_iter()
+                .filter(|p| beyond(n, *p) >= 1.0)
+                .collect(),
+            None => stated.iter().map(|(percent, _)| *percent).collect(),
         };
-        // With no sample beyond it, a percentile says nothing that the maximum does not.
-        let there = PERCENTILES.iter().filter(|percent| beyond(n, **percent) >= 1.0);
-        Series { name: item.label.clone(), points: there.filter_map(point).collect() }
+        let point = |percent: f64| {
+            let (value, _) = item.percentile(percent)?;
+            let state = reliance(item, percent);
+            Some(Point {
+                x: percent,
+                y: value,
+                label: String::new(),
+                state,
+            })
+        };
+        Series {
+            name: item.label.clone(),
+            points: list.into_iter().filter_map(point).collect(),
+        }
     });
     let series: Vec<Series> = series.collect();
-    let few = series.iter().flat_map(|s| &s.points).any(|point| point.state == State::Few);
+    let few = series
+        .iter()
+        .flat_map(|s| &s.points)
+        .any(|point| point.state == State::Few);
     let note = match few {
         true => "Grey: fewer than ten samples lie beyond.".to_owned(),
         false => String::new(),
@@ -84,16 +104,19 @@ fn percentiles(group: &[&Item<'_>], of: &str) -> Chart {
     }
 }
 
-fn histogram(group: &[&Item<'_>], of: &str) -> Chart {
+fn histogram(group: &[&Item<'_>], of: &str) -> Option<Chart> {
     let class = class(group);
     let series: Vec<(String, Vec<(f64, u64)>)> = group
         .iter()
-        .filter_map(|item| Some((item.label.clone(), bins(item)?.1)))
+        .filter_map(|item| {
+            let bins = item.bins()?.occupied().map(|(value, n)| (value as f64, n));
+            Some((item.label.clone(), bins.collect()))
+        })
         .collect();
-    Chart {
+    (!series.is_empty()).then(|| Chart {
         title: format!("Distribution of {class}{of}"),
         note: "Several humps mean several paths: cache and device, idle and busy.".to_owned(),
         better: Better::Neither,
         data: ChartData::Histogram(Histogram::gather(Axis::log(class, Unit::Ns), 4.0, &series)),
-    }
+    })
 }

@@ -45,7 +45,11 @@ fn markdown_of(block: &Block) -> String {
             let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
             let fence = "`".repeat(longest.max(2) + 1);
             let text: Vec<String> = text.lines().map(one_line).collect();
-            format!("### {}\n\n{fence}\n{}\n{fence}\n\n", escape(heading), text.join("\n"))
+            format!(
+                "### {}\n\n{fence}\n{}\n{fence}\n\n",
+                escape(heading),
+                text.join("\n")
+            )
         }
     }
 }
@@ -62,15 +66,26 @@ fn of_chart(chart: &Chart) -> String {
         return format!("{heading}{words}\n\n");
     }
     let notes: Vec<&str> = chart.states().into_iter().map(super::text::note).collect();
-    let notes: String = notes.iter().map(|note| format!("{}\n\n", escape(note))).collect();
+    let notes: String = notes
+        .iter()
+        .map(|note| format!("{}\n\n", escape(note)))
+        .collect();
     format!("{heading}{}\n{notes}", table(&rows))
 }
 
 fn table(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut out = row(table.columns.iter().map(|column| escape(&column.name)).collect());
+    let mut out = row(table
+        .columns
+        .iter()
+        .map(|column| escape(&column.name))
+        .collect());
     let rule = |numeric: bool| if numeric { "---:" } else { "---" }.to_owned();
-    out += &row(table.columns.iter().map(|column| rule(column.numeric)).collect());
+    out += &row(table
+        .columns
+        .iter()
+        .map(|column| rule(column.numeric))
+        .collect());
     for cells in &table.rows {
         out += &row(cells.iter().map(|cell| escape(&cell.text)).collect());
     }
@@ -84,7 +99,8 @@ fn escape(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     for (at, c) in chars.iter().enumerate() {
         let inner = |at: Option<usize>| {
-            at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphanumeric())
+            at.and_then(|at| chars.get(at))
+                .is_some_and(|c| c.is_alphanumeric())
         };
         let within = inner(at.checked_sub(1)) && inner(Some(at + 1));
         let active = match c {

@@ -2,8 +2,8 @@
 
 use super::{Block, Section};
 use crate::chart::{
-    Axis, Bar, Bars, Better, Chart, ChartData, Heat, Limit, Lines, Point, Rule, Series,
-    State, Unit, extremes,
+    Axis, Bar, Bars, Better, Chart, ChartData, Heat, Limit, Lines, Point, Rule, Series, State,
+    Unit, extremes,
 };
 use crate::memory;
 use result::memory::{CacheCurve, CoreToCore, Figure, LineState, Loaded, Matrix, Memory, Scan};
@@ -22,7 +22,10 @@ pub(super) fn section(of: &str, all: &Memory) -> Section {
     blocks.extend(all.scan.as_ref().map(scan));
     let conditions = memory::conditions(&all.conditions);
     blocks.push(Block::Fixed("Conditions".to_owned(), conditions));
-    Section { heading: format!("{of}Memory"), blocks }
+    Section {
+        heading: format!("{of}Memory"),
+        blocks,
+    }
 }
 
 fn state(figure: &Figure) -> State {
@@ -34,19 +37,37 @@ fn state(figure: &Figure) -> State {
 
 fn bar(figure: &Figure) -> Bar {
     let interval = (figure.n > 1).then_some((figure.low, figure.high));
-    Bar { value: figure.median, interval, state: state(figure) }
+    Bar {
+        value: figure.median,
+        interval,
+        state: state(figure),
+    }
 }
 
 fn chart(title: &str, note: &str, better: Better, data: ChartData) -> Block {
     let (title, note) = (title.to_owned(), note.to_owned());
-    Block::Chart(Chart { title, note, better, data })
+    Block::Chart(Chart {
+        title,
+        note,
+        better,
+        data,
+    })
 }
 
 fn latency(latency: &result::memory::Latency) -> Block {
-    let bars = latency.rows.iter().map(|row| (row.name.clone(), bar(&row.ns))).collect();
+    let bars = latency
+        .rows
+        .iter()
+        .map(|row| (row.name.clone(), bar(&row.ns)))
+        .collect();
     let bars = Bars::single(Axis::linear("time of a load", Unit::Ns), "order", bars);
     let note = "Dependent loads of one core; the whisker is the 95 % interval of the median.";
-    chart("Idle latency of memory", note, Better::Less, ChartData::Bars(bars))
+    chart(
+        "Idle latency of memory",
+        note,
+        Better::Less,
+        ChartData::Bars(bars),
+    )
 }
 
 fn staircase(cache: &CacheCurve) -> Block {
@@ -63,7 +84,10 @@ fn staircase(cache: &CacheCurve) -> Block {
             points: curve.points.iter().map(point).collect(),
         }
     });
-    let plateaus = cache.curves.first().map_or(&[][..], |curve| &curve.plateaus);
+    let plateaus = cache
+        .curves
+        .first()
+        .map_or(&[][..], |curve| &curve.plateaus);
     let rule = |plateau: &result::memory::Plateau| Rule {
         at: plateau.ns,
         name: format!("{} {}", plateau.name, Unit::Ns.show(plateau.ns)),
@@ -76,25 +100,43 @@ fn staircase(cache: &CacheCurve) -> Block {
         ..Lines::default()
     };
     let note = "Each step is the end of a cache.";
-    chart("Latency over the working set", note, Better::Less, ChartData::Lines(lines))
+    chart(
+        "Latency over the working set",
+        note,
+        Better::Less,
+        ChartData::Lines(lines),
+    )
 }
 
 fn bandwidth(all: &Memory) -> Option<Block> {
     let measured = all.bandwidth.as_ref()?;
     let row = |row: &result::memory::BandwidthRow| {
         let cpus = row.cpus.len();
-        let threads = if cpus == 1 { "1 thread".to_owned() } else { format!("{cpus} threads") };
+        let threads = if cpus == 1 {
+            "1 thread".to_owned()
+        } else {
+            format!("{cpus} threads")
+        };
         (format!("{}, {threads}", row.name), bar(&row.rate))
     };
     let axis = Axis::linear("bandwidth", Unit::DecimalBytesPerS);
     let mut bars = Bars::single(axis, "mix", measured.rows.iter().map(row).collect());
     if let Some(sheet) = &all.data_sheet {
         let name = format!("{} {}", sheet.source, sheet.modules);
-        let limit = |category| Limit { category, name: name.clone(), value: sheet.peak };
+        let limit = |category| Limit {
+            category,
+            name: name.clone(),
+            value: sheet.peak,
+        };
         bars.limits = (0..bars.categories.len().min(1)).map(limit).collect();
     }
     let note = "Bytes loaded and stored, as STREAM counts; the whisker is the 95 % interval.";
-    Some(chart("Bandwidth of memory", note, Better::More, ChartData::Bars(bars)))
+    Some(chart(
+        "Bandwidth of memory",
+        note,
+        Better::More,
+        ChartData::Bars(bars),
+    ))
 }
 
 fn loaded(curves: &[Loaded]) -> Block {
@@ -106,7 +148,12 @@ fn loaded(curves: &[Loaded]) -> Block {
                 doubtful => doubtful,
             };
             let label = format!("delay {}", p.delay);
-            Some(Point { x: p.rate.median, y: ns.median, label, state })
+            Some(Point {
+                x: p.rate.median,
+                y: ns.median,
+                label,
+                state,
+            })
         };
         Series {
             name: curve.name.clone(),
@@ -121,19 +168,43 @@ fn loaded(curves: &[Loaded]) -> Block {
     let lines = Lines {
         x: Axis::linear("bandwidth", Unit::DecimalBytesPerS),
         y: Axis::linear("latency", Unit::Ns),
-        series: curves.iter().take(crate::chart::MOST_SERIES).map(one).collect(),
+        series: curves
+            .iter()
+            .take(crate::chart::MOST_SERIES)
+            .map(one)
+            .collect(),
         rules: idle.iter().map(|figure| rule(figure)).collect(),
         ..Lines::default()
     };
     let note = "Latency that one core sees while the others load the memory.";
-    chart("Loaded latency", note, Better::Less, ChartData::Lines(lines))
+    chart(
+        "Loaded latency",
+        note,
+        Better::Less,
+        ChartData::Lines(lines),
+    )
 }
 
 fn matrix(matrix: &Matrix) -> Vec<Block> {
     let maps = [
-        ("Latency from node to node", &matrix.latency_ns, Unit::Ns, Better::Less),
-        ("Read bandwidth from node to node", &matrix.read, Unit::DecimalBytesPerS, Better::More),
-        ("Write bandwidth from node to node", &matrix.write, Unit::DecimalBytesPerS, Better::More),
+        (
+            "Latency from node to node",
+            &matrix.latency_ns,
+            Unit::Ns,
+            Better::Less,
+        ),
+        (
+            "Read bandwidth from node to node",
+            &matrix.read,
+            Unit::DecimalBytesPerS,
+            Better::More,
+        ),
+        (
+            "Write bandwidth from node to node",
+            &matrix.write,
+            Unit::DecimalBytesPerS,
+            Better::More,
+        ),
     ];
     let map = |(title, cells, unit, better): (&str, &Vec<Vec<Figure>>, Unit, Better)| {
         let medians = |row: &Vec<Figure>| row.iter().map(|f| Some(f.median)).collect();
@@ -142,7 +213,12 @@ fn matrix(matrix: &Matrix) -> Vec<Block> {
             rows: matrix.from.iter().map(u32::to_string).collect(),
             columns_title: "memory of node".to_owned(),
             columns: matrix.to.iter().map(u32::to_string).collect(),
-            value: if unit == Unit::Ns { "latency" } else { "bandwidth" }.to_owned(),
+            value: if unit == Unit::Ns {
+                "latency"
+            } else {
+                "bandwidth"
+            }
+            .to_owned(),
             unit,
             cells: cells.iter().map(medians).collect(),
         };
@@ -152,7 +228,10 @@ fn matrix(matrix: &Matrix) -> Vec<Block> {
 }
 
 fn transfers(c2c: &CoreToCore) -> Vec<Block> {
-    let states = [(LineState::Modified, "changed"), (LineState::Clean, "clean")];
+    let states = [
+        (LineState::Modified, "changed"),
+        (LineState::Clean, "clean"),
+    ];
     let map = |(state, word): (LineState, &str)| {
         let cell = |writer: &u32, reader: &u32| {
             let is = |t: &&result::memory::Transfer| {
@@ -179,14 +258,22 @@ fn transfers(c2c: &CoreToCore) -> Vec<Block> {
 }
 
 fn scan(scan: &Scan) -> Block {
-    let rates: Vec<f64> = scan.regions.iter().map(|region| region.rate.median).collect();
+    let rates: Vec<f64> = scan
+        .regions
+        .iter()
+        .map(|region| region.rate.median)
+        .collect();
     let point = |at: usize| Point {
         x: scan.regions[at].address as f64,
         y: rates[at],
         label: String::new(),
         state: state(&scan.regions[at].rate),
     };
-    let title = if scan.physical { "physical address" } else { "distance" };
+    let title = if scan.physical {
+        "physical address"
+    } else {
+        "distance"
+    };
     let lines = Lines {
         x: Axis::linear(title, Unit::Bytes),
         y: Axis::linear("read bandwidth", Unit::DecimalBytesPerS),
@@ -196,5 +283,10 @@ fn scan(scan: &Scan) -> Block {
         }],
         ..Lines::default()
     };
-    chart("Bandwidth by region", "", Better::More, ChartData::Lines(lines))
+    chart(
+        "Bandwidth by region",
+        "",
+        Better::More,
+        ChartData::Lines(lines),
+    )
 }

@@ -6,13 +6,12 @@ mod disks;
 mod latency;
 mod markdown;
 mod memory;
+mod memory_tables;
 mod results;
 mod series;
 mod storage;
 mod sweeps;
 mod table;
-#[cfg(test)]
-mod tests;
 mod text;
 
 pub use csv::csv;
@@ -95,6 +94,7 @@ impl Report {
             let memory = named.run.memory.as_deref();
             sections.extend(memory.map(|memory| memory::section(&prefix(runs, named), memory)));
         }
+        sections.extend(memory_tables::section(runs));
         sections.push(results::cost(runs, &reported));
         sections.push(how(runs));
         sections.push(environment(runs));
@@ -119,8 +119,19 @@ fn prefix(runs: &[Named], named: &Named) -> String {
 }
 
 fn title(runs: &[Named]) -> String {
+    let file = |named: &Named| named.run.source.as_ref().map(|source| source.file.clone());
     match runs {
         [only] => only.name.clone(),
+        [first, rest @ ..] if rest.iter().all(|named| file(named) == file(first)) => {
+            match file(first) {
+                // The folders above it are nobody's business but the maker's.
+                Some(file) => {
+                    let short = file.rsplit('/').next().unwrap_or(&file);
+                    format!("{short}: {} runs", runs.len())
+                }
+                None => format!("{} runs", runs.len()),
+            }
+        }
         _ => format!("{} runs", runs.len()),
     }
 }
@@ -164,7 +175,11 @@ fn summary(runs: &[Named], items: &[Item<'_>]) -> Section {
                 blocks.push(Block::Warning(words));
             }
         }
-        blocks.extend(run.notes.iter().map(|note| Block::Words(format!("{of}{note}"))));
+        blocks.extend(
+            run.notes
+                .iter()
+                .map(|note| Block::Words(format!("{of}{note}"))),
+        );
     }
     if !items.is_empty() {
         blocks.push(Block::Table(String::new(), results::overview(items)));
@@ -172,7 +187,10 @@ fn summary(runs: &[Named], items: &[Item<'_>]) -> Section {
     if runs.is_empty() {
         blocks.push(Block::Words("There is nothing to report.".to_owned()));
     }
-    Section { heading: "Summary".to_owned(), blocks }
+    Section {
+        heading: "Summary".to_owned(),
+        blocks,
+    }
 }
 
 /// Options and commands: how to do it again.
@@ -181,6 +199,9 @@ fn how(runs: &[Named]) -> Section {
     for named in runs {
         let of = prefix(runs, named);
         let jobs: Vec<&result::Job> = named.run.jobs.iter().collect();
+        if let Some(command) = &named.run.command {
+            blocks.push(Block::Fixed(format!("{of}Command"), command.clone()));
+        }
         let mut text = String::new();
         if !named.run.global_options.is_empty() {
             text += "[global]\n";
@@ -200,7 +221,10 @@ fn how(runs: &[Named]) -> Section {
             blocks.push(Block::Fixed(format!("{of}Job file"), text));
         }
     }
-    Section { heading: "How it was measured".to_owned(), blocks }
+    Section {
+        heading: "How it was measured".to_owned(),
+        blocks,
+    }
 }
 
 fn options(options: &result::Options) -> String {
@@ -208,7 +232,11 @@ fn options(options: &result::Options) -> String {
         "" => format!("{name}\n"),
         _ => format!("{name}={value}\n"),
     };
-    options.iter().filter(|(name, _)| name != "name").map(line).collect()
+    options
+        .iter()
+        .filter(|(name, _)| name != "name")
+        .map(line)
+        .collect()
 }
 
 fn environment(runs: &[Named]) -> Section {
@@ -227,15 +255,30 @@ fn environment(runs: &[Named]) -> Section {
         if let Some(check) = &named.run.self_check {
             let facts = vec![
                 ("clock".to_owned(), check.clock.clone()),
-                ("one time stamp".to_owned(), crate::human::time(check.stamp_ns)),
-                ("own cost of a synchronous I/O".to_owned(), crate::human::time(check.sync_ns)),
-                ("own cost of a queued I/O".to_owned(), crate::human::time(check.queued_ns)),
+                (
+                    "one time stamp".to_owned(),
+                    crate::human::time(check.stamp_ns),
+                ),
+                (
+                    "own cost of a synchronous I/O".to_owned(),
+                    crate::human::time(check.sync_ns),
+                ),
+                (
+                    "own cost of a queued I/O".to_owned(),
+                    crate::human::time(check.queued_ns),
+                ),
             ];
-            blocks.push(Block::Words(format!("{}What Assay itself costs:", prefix(runs, named))));
+            blocks.push(Block::Words(format!(
+                "{}What Assay itself costs:",
+                prefix(runs, named)
+            )));
             blocks.push(Block::Facts(facts));
         }
     }
-    Section { heading: "Environment".to_owned(), blocks }
+    Section {
+        heading: "Environment".to_owned(),
+        blocks,
+    }
 }
 
 /// One line without control characters, for names from outside.

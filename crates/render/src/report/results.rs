@@ -1,6 +1,6 @@
 //! Throughput and cost: a row and a bar for each job and direction.
 
-use super::storage::{Item, few, histogram};
+use super::storage::{Item, few};
 use super::{Block, Cell, Column, Named, Section, Table, prefix};
 use crate::chart::{Axis, Bar, BarSeries, Bars, Better, Chart, ChartData, State, Unit};
 use result::Job;
@@ -35,13 +35,13 @@ pub(super) fn overview(items: &[Item<'_>]) -> Table {
             Cell::words(item.direction),
             Cell::words(item.option(&["bs", "blocksize"]).unwrap_or("-")),
             Cell::words(item.option(&["iodepth"]).unwrap_or("-")),
-            Cell::stated(Unit::PerS, Some(item.iops()), state),
-            Cell::stated(Unit::BytesPerS, Some(item.bytes_per_s()), state),
-            Cell::stated(Unit::Ns, item.mean_ns(), State::Good),
+            Cell::stated(Unit::PerS, Some(item.dir.iops()), state),
+            Cell::stated(Unit::BytesPerS, Some(item.dir.bytes_per_s()), state),
+            Cell::stated(Unit::Ns, item.dir.mean_latency_ns(), State::Good),
         ];
         row.extend(QUOTED.map(|p| percentile(item, p)));
-        let most = item.latency().filter(|(_, latency)| latency.moments.n > 0);
-        let most = most.map(|(_, latency)| latency.moments.max as f64);
+        let most = item.latency().filter(|latency| latency.moments.n > 0);
+        let most = most.map(|latency| latency.moments.max as f64);
         row.push(Cell::stated(Unit::Ns, most, State::Good));
         row
     };
@@ -67,7 +67,11 @@ pub(super) fn table(items: &[Item<'_>]) -> Table {
         Column::words("jobs"),
         Column::of("bytes", Unit::Bytes),
         Column::of("I/Os", Unit::Count),
-        Column { name: "runtime".to_owned(), unit: "ms", numeric: true },
+        Column {
+            name: "runtime".to_owned(),
+            unit: "ms",
+            numeric: true,
+        },
         Column::of("IOPS", Unit::PerS),
         Column::of("bandwidth", Unit::BytesPerS),
         Column::of("mean latency", Unit::Ns),
@@ -79,10 +83,13 @@ pub(super) fn table(items: &[Item<'_>]) -> Table {
     columns.extend([Column::of("short", Unit::Count), Column::words("error")]);
     let row = |item: &Item<'_>| {
         let (dir, job) = (item.dir, item.job);
-        let moments = item.latency().map(|(_, latency)| &latency.moments);
+        let moments = item.latency().map(|latency| &latency.moments);
         let moments = moments.filter(|moments| moments.n > 0);
         let words = |names: &[&str]| Cell::words(item.option(names).unwrap_or(""));
-        let whole = |n: u64| Cell { text: n.to_string(), value: Some(n as f64) };
+        let whole = |n: u64| Cell {
+            text: n.to_string(),
+            value: Some(n as f64),
+        };
         let ns = |value: Option<f64>| Cell::stated(Unit::Ns, value, State::Good);
         let mut row = vec![
             Cell::words(item.run),
@@ -95,9 +102,9 @@ pub(super) fn table(items: &[Item<'_>]) -> Table {
             whole(dir.bytes),
             whole(dir.issued),
             whole(dir.runtime_ms),
-            Cell::of(Unit::PerS, item.iops()),
-            Cell::of(Unit::BytesPerS, item.bytes_per_s()),
-            ns(item.mean_ns()),
+            Cell::of(Unit::PerS, item.dir.iops()),
+            Cell::of(Unit::BytesPerS, item.dir.bytes_per_s()),
+            ns(item.dir.mean_latency_ns()),
             ns(moments.map(|moments| moments.stddev())),
             ns(moments.map(|moments| moments.min() as f64)),
             ns(moments.map(|moments| moments.max as f64)),
@@ -108,7 +115,10 @@ pub(super) fn table(items: &[Item<'_>]) -> Table {
         row.push(Cell::words(error.unwrap_or_default()));
         row
     };
-    Table { columns, rows: items.iter().map(row).collect() }
+    Table {
+        columns,
+        rows: items.iter().map(row).collect(),
+    }
 }
 
 fn percentile(item: &Item<'_>, percent: f64) -> Cell {
@@ -122,8 +132,8 @@ fn percentile(item: &Item<'_>, percent: f64) -> Cell {
 pub(super) fn throughput(items: &[Item<'_>]) -> Section {
     let mut blocks = Vec::new();
     let measures: [(&str, Unit, fn(&Item<'_>) -> f64); 2] = [
-        ("bandwidth", Unit::BytesPerS, |item| item.bytes_per_s()),
-        ("IOPS", Unit::PerS, |item| item.iops()),
+        ("bandwidth", Unit::BytesPerS, |item| item.dir.bytes_per_s()),
+        ("IOPS", Unit::PerS, |item| item.dir.iops()),
     ];
     for (title, unit, of) in measures {
         if items.is_empty() || items.len() > MOST_BARS {
@@ -131,7 +141,14 @@ pub(super) fn throughput(items: &[Item<'_>]) -> Section {
         }
         let bar = |item: &Item<'_>| {
             let state = item.state();
-            (item.label.clone(), Bar { value: of(item), interval: None, state })
+            (
+                item.label.clone(),
+                Bar {
+                    value: of(item),
+                    interval: None,
+                    state,
+                },
+            )
         };
         blocks.push(Block::Chart(Chart {
             title: title[..1].to_uppercase() + &title[1..],
@@ -144,7 +161,10 @@ pub(super) fn throughput(items: &[Item<'_>]) -> Section {
             )),
         }));
     }
-    Section { heading: "Throughput".to_owned(), blocks }
+    Section {
+        heading: "Throughput".to_owned(),
+        blocks,
+    }
 }
 
 /// CPU time and context switches of an I/O.
@@ -182,7 +202,10 @@ pub(super) fn cost(runs: &[Named], reported: &[Vec<Job>]) -> Section {
     }
     let mut blocks = Vec::new();
     if (1..=MOST_BARS).contains(&categories.len()) {
-        let series = |name: &str, bars| BarSeries { name: name.to_owned(), bars };
+        let series = |name: &str, bars| BarSeries {
+            name: name.to_owned(),
+            bars,
+        };
         blocks.push(Block::Chart(Chart {
             title: "CPU time per I/O".to_owned(),
             note: "Time of the workers in user space and in the kernel.".to_owned(),
@@ -198,21 +221,16 @@ pub(super) fn cost(runs: &[Named], reported: &[Vec<Job>]) -> Section {
         }));
         blocks.push(Block::Table("Context switches".to_owned(), switches));
     }
-    Section { heading: "Cost".to_owned(), blocks }
-}
-
-/// The bins of an item as `(ns, count)` and how a percentile of them stands.
-pub(super) fn bins(item: &Item<'_>) -> Option<(u64, Vec<(f64, u64)>)> {
-    let (_, latency) = item.latency()?;
-    let bins = histogram(latency)?;
-    let list = bins.occupied().map(|(value, n)| (value as f64, n)).collect();
-    Some((bins.count(), list))
+    Section {
+        heading: "Cost".to_owned(),
+        blocks,
+    }
 }
 
 /// State of a percentile of an item.
-pub(super) fn reliance(item: &Item<'_>, n: u64, percent: f64) -> State {
+pub(super) fn reliance(item: &Item<'_>, percent: f64) -> State {
     match item.state() {
-        State::Good => few(n, percent),
+        State::Good => few(item.samples(), percent),
         state => state,
     }
 }

@@ -6,6 +6,7 @@ use crate::chart::{
     Axis, Better, Chart, ChartData, Lines, MOST_SERIES, Point, Rule, Series, Unit, extremes,
 };
 use result::Steady;
+use result::series::Quantity;
 
 /// Points of a series at most.
 const MOST_POINTS: usize = 160;
@@ -18,16 +19,66 @@ struct Track {
 
 pub(super) fn section(items: &[Item<'_>]) -> Section {
     let mut blocks = Vec::new();
-    let mut seen: Vec<u32> = Vec::new();
+    let what = [
+        (Quantity::Bandwidth, "Bandwidth", Unit::BytesPerS),
+        (Quantity::Iops, "IOPS", Unit::PerS),
+        (Quantity::Clat, "Completion latency", Unit::Ns),
+        (Quantity::Lat, "Latency", Unit::Ns),
+        (Quantity::Slat, "Submission latency", Unit::Ns),
+    ];
+    for (quantity, name, unit) in what {
+        let tracks: Vec<Track> = items
+            .iter()
+            .filter_map(|item| track(item, quantity))
+            .collect();
+        let parts = tracks.len().div_ceil(MOST_SERIES);
+        for (part, group) in tracks.chunks(MOST_SERIES).enumerate() {
+            let of = if parts > 1 {
+                format!(" ({} of {parts})", part + 1)
+            } else {
+                String::new()
+            };
+            let title = format!("{name} over time{of}");
+            blocks.push(Block::Chart(chart(&title, name, unit, group)));
+        }
+    }
+    let mut seen: Vec<(usize, u32)> = Vec::new();
     for item in items {
-        let Some(steady) = &item.job.steady else { continue };
-        if seen.contains(&item.job.number) {
+        let Some(steady) = &item.job.steady else {
+            continue;
+        };
+        let this = (item.index, item.job.number);
+        if seen.contains(&this) {
             continue;
         }
-        seen.push(item.job.number);
+        seen.push(this);
         blocks.extend(window(&item.job.name, steady).map(Block::Chart));
     }
-    Section { heading: "Over time".to_owned(), blocks }
+    Section {
+        heading: "Over time".to_owned(),
+        blocks,
+    }
+}
+
+/// The series of an item's direction. An interval without values is a stall of bandwidth and IOPS;
+/// of latency it has none.
+fn track(item: &Item<'_>, quantity: Quantity) -> Option<Track> {
+    let of = |series: &&result::series::Series| {
+        series.quantity == quantity
+            && (item.direction == "mixed" || series.ddir.name() == item.direction)
+    };
+    let series = item.job.series.iter().find(of)?;
+    let counted = matches!(quantity, Quantity::Bandwidth | Quantity::Iops);
+    let seconds = |at: usize| (at as f64 + 1.0) * series.interval_ms as f64 / 1000.0;
+    let points = series.points().enumerate();
+    let points = points.filter(|(_, second)| counted || second.n > 0);
+    let points: Vec<(f64, f64)> = points
+        .map(|(at, second)| (seconds(at), second.mean()))
+        .collect();
+    (points.len() > 1).then(|| Track {
+        name: item.label.clone(),
+        points,
+    })
 }
 
 /// The window that steadiness was judged by.
@@ -39,13 +90,23 @@ fn window(name: &str, steady: &Steady) -> Option<Chart> {
     if steady.iops.is_empty() {
         return None;
     }
-    let track = Track { name: name.to_owned(), points: points(&steady.iops) };
-    let verdict = if steady.attained { "steady" } else { "not steady" };
+    let track = Track {
+        name: name.to_owned(),
+        points: points(&steady.iops),
+    };
+    let verdict = if steady.attained {
+        "steady"
+    } else {
+        "not steady"
+    };
     let title = format!("{name}: IOPS in the window that was judged ({verdict})");
     let mean = Steady::mean(&steady.iops) as f64;
     let mut chart = chart(&title, "IOPS", Unit::PerS, &[track]);
     if let ChartData::Lines(lines) = &mut chart.data {
-        lines.rules.push(Rule { at: mean, name: format!("mean {}", Unit::PerS.show(mean)) });
+        lines.rules.push(Rule {
+            at: mean,
+            name: format!("mean {}", Unit::PerS.show(mean)),
+        });
     }
     Some(chart)
 }
@@ -57,9 +118,16 @@ fn chart(title: &str, what: &str, unit: Unit, tracks: &[Track]) -> Chart {
         let values: Vec<f64> = track.points.iter().map(|point| point.1).collect();
         let kept = extremes(&values, MOST_POINTS).into_iter();
         let points = kept.map(|at| Point::new(track.points[at].0, track.points[at].1));
-        Series { name: track.name.clone(), points: points.collect() }
+        Series {
+            name: track.name.clone(),
+            points: points.collect(),
+        }
     });
-    let better = if unit == Unit::Ns { Better::Less } else { Better::More };
+    let better = if unit == Unit::Ns {
+        Better::Less
+    } else {
+        Better::More
+    };
     let note = match thinned {
         true => "Thinned: each stretch of time shows its smallest and its largest value.",
         false => "",

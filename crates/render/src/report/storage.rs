@@ -3,7 +3,7 @@
 use super::Named;
 use crate::chart::State;
 use measure::{Histogram, Latency};
-use result::{Direction, Job, Unified};
+use result::{Direction, Job, LatencyClass, Run, Unified};
 use units::Ddir;
 
 /// A block of a report in one direction.
@@ -13,8 +13,10 @@ pub(super) struct Item<'a> {
     pub label: String,
     /// Name of the run.
     pub run: &'a str,
-    /// Options of the run.
-    pub global: &'a result::Options,
+    /// Place of the run among those of the report.
+    pub index: usize,
+    /// The run itself, for the options of `[global]` and of its command.
+    whole: &'a Run,
     /// The block.
     pub job: &'a Job,
     /// Direction, or `mixed`.
@@ -26,7 +28,7 @@ pub(super) struct Item<'a> {
 /// All items of all runs, in their order.
 pub(super) fn items<'a>(runs: &'a [Named], reported: &'a [Vec<Job>]) -> Vec<Item<'a>> {
     let mut items = Vec::new();
-    for (named, jobs) in runs.iter().zip(reported) {
+    for (index, (named, jobs)) in runs.iter().zip(reported).enumerate() {
         for job in jobs.iter().filter(|job| job.reporting.shown) {
             let used = || Ddir::DATA.into_iter().filter(|ddir| did(&job.dirs[*ddir]));
             for ddir in used() {
@@ -46,7 +48,8 @@ pub(super) fn items<'a>(runs: &'a [Named], reported: &'a [Vec<Job>]) -> Vec<Item
                 items.push(Item {
                     label,
                     run: &named.name,
-                    global: &named.run.global_options,
+                    index,
+                    whole: &named.run,
                     job,
                     direction,
                     dir: &job.dirs[ddir],
@@ -58,49 +61,88 @@ pub(super) fn items<'a>(runs: &'a [Named], reported: &'a [Vec<Job>]) -> Vec<Item
 }
 
 fn did(dir: &Direction) -> bool {
-    dir.ios > 0 || dir.issued > 0 || dir.bytes > 0
+    dir.ios > 0 || dir.issued > 0 || dir.bytes > 0 || dir.stated.is_some()
 }
 
 impl Item<'_> {
-    /// I/Os per second.
-    pub fn iops(&self) -> f64 {
-        per_second(self.dir.issued, self.dir.runtime_ms)
+    /// The latencies that percentiles are of, by name.
+    pub fn class(&self) -> Option<(&'static str, LatencyClass)> {
+        let (dir, stated) = (self.dir, self.dir.stated.as_deref());
+        let listed = |of: fn(&result::Stated) -> &Vec<(f64, u64)>| {
+            stated.is_some_and(|stated| !of(stated).is_empty())
+        };
+        if histogram(&dir.clat).is_some() || listed(|stated| &stated.clat_percentiles) {
+            Some(("completion latency", LatencyClass::Clat))
+        } else if histogram(&dir.lat).is_some() || listed(|stated| &stated.lat_percentiles) {
+            Some(("latency", LatencyClass::Lat))
+        } else {
+            None
+        }
     }
 
-    /// Bytes per second.
-    pub fn bytes_per_s(&self) -> f64 {
-        per_second(self.dir.bytes, self.dir.runtime_ms)
+    /// The same with its moments, or whatever has moments.
+    pub fn latency(&self) -> Option<&Latency> {
+        let classes = [&self.dir.clat, &self.dir.lat];
+        match self.class() {
+            Some((_, LatencyClass::Clat)) => Some(&self.dir.clat),
+            Some(_) => Some(&self.dir.lat),
+            None => classes.into_iter().find(|latency| latency.moments.n > 0),
+        }
     }
 
-    /// Mean of total latency in ns, or of completion latency where only that is known.
-    pub fn mean_ns(&self) -> Option<f64> {
-        let classes = [&self.dir.lat, &self.dir.clat];
-        let known = classes.into_iter().find(|class| class.moments.n > 0);
-        known.map(|class| class.moments.mean())
+    /// The bins that percentiles are of.
+    pub fn bins(&self) -> Option<&Histogram> {
+        self.class().and_then(|_| histogram(self.latency()?))
     }
 
-    /// The latencies that percentiles are of, and their name.
-    pub fn latency(&self) -> Option<(&'static str, &Latency)> {
-        let classes = [("completion latency", &self.dir.clat), ("latency", &self.dir.lat)];
-        let counted = |latency: &Latency| histogram(latency).is_some() || latency.moments.n > 0;
-        classes.into_iter().find(|(_, latency)| counted(latency))
+    /// Percentiles that a report states without the bins behind them.
+    pub fn stated(&self) -> &[(f64, u64)] {
+        let Some((stated, (_, class))) = self.dir.stated.as_deref().zip(self.class()) else {
+            return &[];
+        };
+        match class {
+            LatencyClass::Clat => &stated.clat_percentiles,
+            LatencyClass::Lat | LatencyClass::Slat => &stated.lat_percentiles,
+        }
+    }
+
+    /// Values that percentiles rest on; 0 where a report does not say.
+    pub fn samples(&self) -> u64 {
+        match self.bins() {
+            Some(bins) => bins.count(),
+            None => self
+                .latency()
+                .map_or(0, |latency| latency.moments.n)
+                .max(self.dir.issued),
+        }
     }
 
     /// A percentile in ns, and how far it can be relied on.
     pub fn percentile(&self, percent: f64) -> Option<(f64, State)> {
-        let (_, latency) = self.latency()?;
-        let histogram = histogram(latency)?;
-        let value = *histogram.percentiles(&[percent]).first()?;
-        Some((value as f64, few(histogram.count(), percent)))
+        let (_, class) = self.class()?;
+        let value = self.dir.percentile(class, percent)?;
+        Some((value as f64, few(self.samples(), percent)))
     }
 
-    /// The value of an option: the job's own, else that of `[global]`.
+    /// The value of an option: the job's own, else that of `[global]`, else of the command.
     pub fn option(&self, names: &[&str]) -> Option<&str> {
-        let given = |options: &'_ result::Options| {
-            options.iter().rposition(|(name, _)| names.contains(&name.as_str()))
-        };
-        let own = given(&self.job.options).map(|at| self.job.options[at].1.as_str());
-        own.or_else(|| given(self.global).map(|at| self.global[at].1.as_str()))
+        let lists = [&self.job.options, &self.whole.global_options];
+        let given = lists.into_iter().find_map(|options| {
+            let named = |(name, _): &&(String, String)| names.contains(&name.as_str());
+            options.iter().rfind(named).map(|(_, value)| value.as_str())
+        });
+        given.or_else(|| {
+            let words = self.whole.command.as_deref()?.split_whitespace();
+            let value = |word: &'_ str| {
+                let (name, _) = word.strip_prefix('-')?.split_once('=')?;
+                names
+                    .contains(&name.trim_start_matches('-'))
+                    .then_some(name.len() + 2)
+            };
+            words
+                .filter_map(|word| Some(&word[value(word)?..]))
+                .next_back()
+        })
     }
 
     /// Failed, passed over errors, or never became steady.
@@ -117,12 +159,15 @@ impl Item<'_> {
 
 /// The bins, if anything is in them.
 pub(super) fn histogram(latency: &Latency) -> Option<&Histogram> {
-    latency.histogram.as_ref().filter(|bins| bins.occupied().next().is_some())
+    latency
+        .histogram
+        .as_ref()
+        .filter(|bins| bins.occupied().next().is_some())
 }
 
-/// Fewer than ten of `n` samples lie beyond a percentile.
+/// Fewer than ten of `n` samples lie beyond a percentile; 0 stands for a number that is not known.
 pub(super) fn few(n: u64, percent: f64) -> State {
-    match beyond(n, percent) < 10.0 {
+    match n > 0 && beyond(n, percent) < 10.0 {
         true => State::Few,
         false => State::Good,
     }
@@ -132,11 +177,4 @@ pub(super) fn few(n: u64, percent: f64) -> State {
 pub(super) fn beyond(n: u64, percent: f64) -> f64 {
     // 99.9 % of 10,000 leave ten, whatever the last bit of the product says.
     n as f64 * (100.0 - percent) / 100.0 + 1e-6
-}
-
-fn per_second(count: u64, runtime_ms: u64) -> f64 {
-    match runtime_ms {
-        0 => 0.0,
-        _ => 1000.0 * count as f64 / runtime_ms as f64,
-    }
 }

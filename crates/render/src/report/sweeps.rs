@@ -14,7 +14,7 @@ struct Setting {
     depth: u64,
     jobs: u64,
     block: u64,
-    /// Percent of reads.
+    /// Reads in hundredths of a percent.
     reads: u64,
 }
 
@@ -26,7 +26,10 @@ pub(super) fn sections(items: &[Item<'_>]) -> Option<Section> {
     blocks.extend(hockey(items));
     blocks.extend(depth_by_jobs(items));
     blocks.extend(mixes(items));
-    (!blocks.is_empty()).then(|| Section { heading: "Sweeps".to_owned(), blocks })
+    (!blocks.is_empty()).then(|| Section {
+        heading: "Sweeps".to_owned(),
+        blocks,
+    })
 }
 
 fn setting(item: &Item<'_>) -> Setting {
@@ -35,17 +38,20 @@ fn setting(item: &Item<'_>) -> Setting {
         let text = item.option(names).and_then(first);
         text.and_then(|text| size(&text)).unwrap_or(default)
     };
-    let reads = match item.option(&["rwmixread"]) {
-        Some(_) => number(&["rwmixread"], 50),
-        None => match item.option(&["rwmixwrite"]) {
-            Some(_) => 100u64.saturating_sub(number(&["rwmixwrite"], 50)),
-            None => pattern(item).map_or(50, |rw| match rw {
-                rw if rw.contains("rw") => 50,
-                rw if rw.ends_with("read") => 100,
-                _ => 0,
-            }),
+    let percent = |name: &str| {
+        item.option(&[name])
+            .and_then(|text| text.parse::<f64>().ok())
+    };
+    let reads = match (percent("rwmixread"), percent("rwmixwrite")) {
+        (Some(reads), _) => reads,
+        (None, Some(writes)) => 100.0 - writes,
+        (None, None) => match pattern(item).unwrap_or("rw") {
+            rw if rw.contains("rw") => 50.0,
+            rw if rw.ends_with("read") => 100.0,
+            _ => 0.0,
         },
     };
+    let reads = (reads * 100.0).round().clamp(0.0, 10_000.0) as u64;
     Setting {
         depth: number(&["iodepth"], 1),
         jobs: number(&["numjobs"], u64::from(item.job.members.max(1))),
@@ -73,17 +79,43 @@ fn size(text: &str) -> Option<u64> {
 
 /// Where an item was measured: runs of different machines or files are not one sweep.
 fn place(item: &Item<'_>) -> String {
-    item.option(&["filename", "directory"]).unwrap_or("").to_owned()
+    item.option(&["filename", "directory"])
+        .unwrap_or("")
+        .to_owned()
 }
 
+/// Groups of items with one key. A group ends where a later run has the same setting again: what
+/// follows is another sweep, of another device perhaps.
 fn groups<'a>(items: &'a [Item<'a>], key: impl Fn(&Item<'_>, &Setting) -> String) -> Groups<'a> {
-    let mut groups = Groups::new();
+    let mut sweeps: BTreeMap<String, Vec<Vec<(Setting, &'a Item<'a>)>>> = BTreeMap::new();
     for item in items {
         let setting = setting(item);
-        let key = key(item, &setting);
-        groups.entry(key).or_default().push((setting, item));
+        let list = sweeps.entry(key(item, &setting)).or_default();
+        let again = |(known, other): &(Setting, &Item<'_>)| {
+            *known == setting && other.direction == item.direction && other.index != item.index
+        };
+        match list.last_mut() {
+            Some(last) if !last.iter().any(again) => last.push((setting, item)),
+            _ => list.push(vec![(setting, item)]),
+        }
+    }
+    let mut groups = Groups::new();
+    for (key, list) in sweeps {
+        let of = list.len();
+        for (at, group) in list.into_iter().enumerate() {
+            let part = if of > 1 {
+                format!(" ({} of {of})", at + 1)
+            } else {
+                String::new()
+            };
+            groups.insert(key.clone() + &part, group);
+        }
     }
     groups
+}
+
+fn percent(hundredths: u64) -> f64 {
+    hundredths as f64 / 100.0
 }
 
 /// IOPS against latency by depth.
@@ -91,10 +123,24 @@ fn hockey(items: &[Item<'_>]) -> Vec<Block> {
     let key = |item: &Item<'_>, s: &Setting| {
         let rw = pattern(item).unwrap_or("");
         let (block, place) = (crate::human::bytes(s.block as f64), place(item));
-        let jobs = if s.jobs > 1 { format!(", {} jobs", s.jobs) } else { String::new() };
-        let mix = if rw.contains("rw") { format!(" {} % reads", s.reads) } else { String::new() };
-        let direction = if rw.contains("rw") { format!(", {}", item.direction) } else { String::new() };
-        format!("{rw}{mix} {block}{jobs}{direction} {place}").trim().to_owned()
+        let jobs = if s.jobs > 1 {
+            format!(", {} jobs", s.jobs)
+        } else {
+            String::new()
+        };
+        let mix = if rw.contains("rw") {
+            format!(" {} % reads", percent(s.reads))
+        } else {
+            String::new()
+        };
+        let direction = if rw.contains("rw") {
+            format!(", {}", item.direction)
+        } else {
+            String::new()
+        };
+        format!("{rw}{mix} {block}{jobs}{direction} {place}")
+            .trim()
+            .to_owned()
     };
     let mut blocks = Vec::new();
     for (name, mut group) in groups(items, key) {
@@ -110,7 +156,7 @@ fn hockey(items: &[Item<'_>]) -> Vec<Block> {
                 .iter()
                 .filter_map(|(setting, item)| {
                     Some(Point {
-                        x: item.iops(),
+                        x: item.dir.iops(),
                         y: of(item)?,
                         label: format!("QD {}", setting.depth),
                         state: item.state(),
@@ -119,7 +165,7 @@ fn hockey(items: &[Item<'_>]) -> Vec<Block> {
                 .collect(),
         };
         let mut series = vec![
-            line("mean", &|item| item.mean_ns()),
+            line("mean", &|item| item.dir.mean_latency_ns()),
             line("p99", &|item| item.percentile(99.0).map(|(value, _)| value)),
         ];
         series.retain(|series| !series.points.is_empty());
@@ -154,8 +200,10 @@ fn depth_by_jobs(items: &[Item<'_>]) -> Vec<Block> {
             continue;
         }
         let cell = |depth: u64, jobs: u64| {
-            let at = group.iter().find(|(s, _)| s.depth == depth && s.jobs == jobs);
-            at.map(|(_, item)| item.iops())
+            let at = group
+                .iter()
+                .find(|(s, _)| s.depth == depth && s.jobs == jobs);
+            at.map(|(_, item)| item.dir.iops())
         };
         let row = |jobs: &u64| depths.iter().map(|depth| cell(*depth, *jobs)).collect();
         blocks.push(Block::Chart(Chart {
@@ -192,7 +240,9 @@ fn mixes(items: &[Item<'_>]) -> Vec<Block> {
     };
     let key = |item: &Item<'_>, s: &Setting| {
         let depth = format!("depth {}", s.depth);
-        format!("{} {depth} {}", kind(item), place(item)).trim().to_owned()
+        format!("{} {depth} {}", kind(item), place(item))
+            .trim()
+            .to_owned()
     };
     let mut blocks = Vec::new();
     for (name, group) in groups(items, key) {
@@ -207,11 +257,14 @@ fn mixes(items: &[Item<'_>]) -> Vec<Block> {
                     && s.reads == reads
                     && direction.is_none_or(|direction| item.direction == direction)
             };
-            let found: Vec<f64> =
-                group.iter().filter(fits).map(|(_, item)| item.iops()).collect();
+            let found: Vec<f64> = group
+                .iter()
+                .filter(fits)
+                .map(|(_, item)| item.dir.iops())
+                .collect();
             (!found.is_empty()).then(|| found.iter().sum::<f64>())
         };
-        let mix = |reads: &u64| format!("{reads} % reads");
+        let mix = |reads: &u64| format!("{} % reads", percent(*reads));
         for block in sizes.iter().take(MOST_SERIES) {
             let series = |direction: &str| BarSeries {
                 name: direction.to_owned(),
@@ -238,16 +291,27 @@ fn mixes(items: &[Item<'_>]) -> Vec<Block> {
         if sizes.len() < 2 {
             continue;
         }
-        let row = |block: &u64| mixes.iter().map(|reads| rate(*block, *reads, None)).collect();
+        let row = |block: &u64| {
+            mixes
+                .iter()
+                .map(|reads| rate(*block, *reads, None))
+                .collect()
+        };
         blocks.push(Block::Chart(Chart {
             title: format!("IOPS by block size and mix: {name}"),
             note: String::new(),
             better: Better::More,
             data: ChartData::Heat(Heat {
                 rows_title: "block size".to_owned(),
-                rows: sizes.iter().map(|size| crate::human::bytes(*size as f64)).collect(),
+                rows: sizes
+                    .iter()
+                    .map(|size| crate::human::bytes(*size as f64))
+                    .collect(),
                 columns_title: "percent of reads".to_owned(),
-                columns: mixes.iter().map(u64::to_string).collect(),
+                columns: mixes
+                    .iter()
+                    .map(|reads| percent(*reads).to_string())
+                    .collect(),
                 value: "IOPS".to_owned(),
                 unit: Unit::PerS,
                 cells: sizes.iter().map(row).collect(),

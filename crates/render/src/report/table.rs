@@ -17,12 +17,20 @@ pub struct Column {
 impl Column {
     /// A column of words.
     pub fn words(name: &str) -> Column {
-        Column { name: name.to_owned(), unit: "", numeric: false }
+        Column {
+            name: name.to_owned(),
+            unit: "",
+            numeric: false,
+        }
     }
 
     /// A column of values.
     pub fn of(name: &str, unit: Unit) -> Column {
-        Column { name: name.to_owned(), unit: unit.bare(), numeric: true }
+        Column {
+            name: name.to_owned(),
+            unit: unit.bare(),
+            numeric: true,
+        }
     }
 }
 
@@ -38,12 +46,18 @@ pub struct Cell {
 impl Cell {
     /// Words.
     pub fn words(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), value: None }
+        Cell {
+            text: text.into(),
+            value: None,
+        }
     }
 
     /// A value, shown in its unit.
     pub fn of(unit: Unit, value: f64) -> Cell {
-        Cell { text: unit.show(value), value: Some(value) }
+        Cell {
+            text: unit.show(value),
+            value: Some(value),
+        }
     }
 
     /// A value that may be missing or doubtful.

@@ -53,7 +53,10 @@ fn of(block: &Block) -> String {
                 let words = format!("{} rows, in the page of this report\n", rows.rows.len());
                 return headed(&heading, &words);
             }
-            let notes = chart.states().into_iter().map(|state| format!("{}\n", note(state)));
+            let notes = chart
+                .states()
+                .into_iter()
+                .map(|state| format!("{}\n", note(state)));
             headed(&heading, &(table(&rows) + &notes.collect::<String>()))
         }
         Block::Fixed(heading, text) => {
@@ -71,11 +74,22 @@ fn headed(heading: &str, body: &str) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let heads: Vec<String> = table.columns.iter().map(|column| one_line(&column.name)).collect();
-    let line = |row: &Vec<Cell>| row.iter().map(|cell| one_line(&cell.text)).collect::<Vec<_>>();
+    let heads: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| one_line(&column.name))
+        .collect();
+    let line = |row: &Vec<Cell>| {
+        row.iter()
+            .map(|cell| one_line(&cell.text))
+            .collect::<Vec<_>>()
+    };
     let rows: Vec<Vec<String>> = table.rows.iter().map(line).collect();
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).chain(heads.get(column));
+        let cells = rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .chain(heads.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
