@@ -1,5 +1,5 @@
-//! `zonemode=zbd` on files: requests go where fio has them go, zones are reset as often, and what is
-//! impossible is refused in its words.
+//! `zonemode=zbd` on files: requests go where fio has them go, zones are reset as often, and what
+//! is impossible is refused in its words.
 
 use std::fs;
 use std::path::Path;

@@ -18,14 +18,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use sys::clock::monotonic_ns;
 use units::PerDdir;
 
 /// Stack of a worker's thread, bytes: loops do not recurse and keep nothing large on it.
 const STACK_BYTES: usize = 512 << 10;
-/// How long the end by a trigger waits for workers that are busy.
-const SAVE_WAIT: Duration = Duration::from_secs(1);
 /// How long a running report waits for the workers' own copies.
 const SNAPSHOT_WAIT: Duration = Duration::from_millis(40);
 
@@ -70,7 +68,7 @@ impl Remote {
         let (saved, done) = channel();
         if self.0.send(Event::Save(saved)).is_ok() {
             // A crew that is over has saved everything already.
-            let _ = done.recv_timeout(2 * SAVE_WAIT);
+            let _ = done.recv_timeout(2 * crate::member::SAVE_WAIT);
         }
     }
 
@@ -376,29 +374,12 @@ impl<'a> Session<'a, '_> {
             Event::Finish => self.stop_all(),
             Event::Report => self.report_running(),
             Event::Save(saved) => {
-                self.save_states();
+                crate::member::save_states(&self.members);
                 // Whoever asked may have waited long enough.
                 let _ = saved.send(());
             }
             Event::Note(line) => self.observer.note(&line),
             Event::Complaint(line) => self.observer.complaint(&line),
-        }
-    }
-
-    fn save_states(&mut self) {
-        let saves = |m: &&Member<'_>| {
-            let verify = m.plan.verify.as_ref();
-            m.thread.is_some() && verify.is_some_and(|verify| verify.save.is_some())
-        };
-        for member in self.members.iter().filter(saves) {
-            member.give(order::SAVE);
-        }
-        let deadline = Instant::now() + SAVE_WAIT;
-        let busy = |m: &Member<'_>| {
-            m.shared.live.orders() & order::SAVE != 0 && m.shared.live.phase() != Phase::Done
-        };
-        while self.members.iter().filter(saves).any(busy) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
         }
     }
 

@@ -1,6 +1,6 @@
 //! One worker as the crew sees it: what it is doing, and what it must be told when.
 
-use crate::live::order;
+use crate::live::{Phase, order};
 use crate::locks::Locks;
 use crate::logs::Pen;
 use crate::pace::Flow;
@@ -11,6 +11,7 @@ use crate::zones::Fleet;
 use plan::model::Worker;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::{Duration, Instant};
 use units::PerDdir;
 
 /// How often the crew looks whether a worker has begun, or has moved the bytes of its warm-up.
@@ -173,5 +174,26 @@ impl<'a> Member<'a> {
         let stop = self.stop_ns().filter(|at| *at > now);
         let dues = [stop, self.sampler.due_ns()].into_iter().flatten();
         dues.min().unwrap_or(u64::MAX)
+    }
+}
+
+/// How long the end by a trigger waits for workers that are busy.
+pub const SAVE_WAIT: Duration = Duration::from_secs(1);
+
+/// Has verifying workers save how far their writes have come, and waits a moment for that.
+pub fn save_states(members: &[Member<'_>]) {
+    let saves = |m: &&Member<'_>| {
+        let verify = m.plan.verify.as_ref();
+        m.thread.is_some() && verify.is_some_and(|verify| verify.save.is_some())
+    };
+    for member in members.iter().filter(saves) {
+        member.give(order::SAVE);
+    }
+    let deadline = Instant::now() + SAVE_WAIT;
+    let busy = |m: &Member<'_>| {
+        m.shared.live.orders() & order::SAVE != 0 && m.shared.live.phase() != Phase::Done
+    };
+    while members.iter().filter(saves).any(busy) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }

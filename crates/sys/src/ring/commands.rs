@@ -108,8 +108,8 @@ impl CommandRing {
     }
 
     /// Puts a command for part of a device and of the slot into the queue. `word12` is added to
-    /// that word; `punt` has a thread of the kernel's begin it. False, and nothing is done, if the part is not of whole blocks or larger than a
-    /// command can be.
+    /// that word; `punt` has a thread of the kernel's begin it. False, and nothing is done, if the
+    /// part is not of whole blocks or larger than a command can be.
     ///
     /// Panics if the slot or file does not exist, the slot has a command already, or the range
     /// leaves the slot.

@@ -1,3 +1,5 @@
+//! Zones of files against recordings of fio, and of devices by property.
+
 use super::*;
 use crate::batch::{Amended, Batch, Steer};
 use crate::{BlockSize, Direction, FileRegion, Spec, generator};
