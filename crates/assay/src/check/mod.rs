@@ -26,6 +26,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use units::Ddir;
+use whole::Whole;
 
 /// What to measure.
 #[derive(Default, clap::Args)]
