@@ -131,7 +131,8 @@ fn percentile(item: &Item<'_>, percent: f64) -> Cell {
 /// Bars of IOPS and of bandwidth.
 pub(super) fn throughput(items: &[Item<'_>]) -> Section {
     let mut blocks = Vec::new();
-    let measures: [(&str, Unit, fn(&Item<'_>) -> f64); 2] = [
+    type Measure = (&'static str, Unit, fn(&Item<'_>) -> f64);
+    let measures: [Measure; 2] = [
         ("bandwidth", Unit::BytesPerS, |item| item.dir.bytes_per_s()),
         ("IOPS", Unit::PerS, |item| item.dir.iops()),
     ];
