@@ -12,7 +12,7 @@ mod peers;
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use memory::Machine;
@@ -31,6 +31,10 @@ use peers::Peer;
 
 /// Peers that stay after the first look.
 const KEPT: usize = 2;
+/// Time for all rows; a row that has used up its share ends early.
+const LONGEST: Duration = Duration::from_secs(450);
+/// Rounds that a row gets in any case.
+const FEWEST: usize = 3;
 
 /// One comparison.
 struct Row {
@@ -142,14 +146,14 @@ pub fn run(quick: bool, rounds: usize) -> Result<()> {
     if all.len() > 1 && !quick {
         sets.push(all);
     }
+    let begun = Instant::now();
+    let rows = (sets.len() * ROWS.len()) as u32;
     let mut outcomes = Vec::new();
     for cpus in &sets {
         for row in &ROWS {
-            let name = row.name;
-            let outcome = bench
-                .row(row, cpus)
-                .with_context(|| format!("row {name}"))?;
-            outcomes.push(outcome);
+            let until = begun + LONGEST * (outcomes.len() as u32 + 1) / rows;
+            let outcome = bench.row(row, cpus, until);
+            outcomes.push(outcome.with_context(|| format!("row {}", row.name))?);
         }
     }
     print!("{}", table(&outcomes));
@@ -157,7 +161,7 @@ pub fn run(quick: bool, rounds: usize) -> Result<()> {
 }
 
 impl Bench {
-    fn row(&self, row: &Row, cpus: &[u32]) -> Result<Outcome> {
+    fn row(&self, row: &Row, cpus: &[u32], until: Instant) -> Result<Outcome> {
         let job = self.measure(cpus, row.op.into(), Pages::Large, true)?;
         let setting = job.rows[0].setting;
         let pages = job.placements[0].pages();
@@ -173,6 +177,9 @@ impl Bench {
             rounds: Vec::new(),
         };
         for round in 0..self.rounds {
+            if round >= FEWEST && Instant::now() >= until {
+                break;
+            }
             let (one, clean) = self.round(round, cpus, row.op, setting, &peers)?;
             eprintln!(
                 "{:<18} {} core(s) round {:>2}: {:.2}",
