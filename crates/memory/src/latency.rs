@@ -98,7 +98,8 @@ impl Idle {
     }
 }
 
-/// Latencies of several chains, measured in turn from one CPU.
+/// Latencies of several chains, measured in turn from one CPU; one after the other where there is
+/// no room for all buffers at once.
 ///
 /// # Errors
 /// A buffer cannot be had, or the CPU may not be used.
@@ -109,6 +110,13 @@ pub fn idle(
     how: &Sampling,
 ) -> Result<Vec<Idle>, Error> {
     machine.check_cpu(cpu)?;
+    let together: u64 = subjects.iter().map(|subject| subject.wish.bytes).sum();
+    if subjects.len() > 1 && together > machine.room(None).bytes {
+        let each = subjects
+            .iter()
+            .map(|subject| idle(machine, cpu, std::slice::from_ref(subject), how));
+        return Ok(each.collect::<Result<Vec<_>, Error>>()?.concat());
+    }
     on_cpu(cpu, || {
         let chains: Vec<Chain> = subjects
             .iter()
