@@ -200,7 +200,7 @@ fn how(runs: &[Named]) -> Section {
         let of = prefix(runs, named);
         let jobs: Vec<&result::Job> = named.run.jobs.iter().collect();
         if let Some(command) = &named.run.command {
-            blocks.push(Block::Fixed(format!("{of}Command"), command.clone()));
+            blocks.push(Block::Fixed(format!("{of}Command"), one_line(command)));
         }
         let mut text = String::new();
         if !named.run.global_options.is_empty() {
@@ -215,7 +215,7 @@ fn how(runs: &[Named]) -> Section {
                 continue;
             }
             last = this;
-            text += &format!("[{}]\n{}", job.name, options(&job.options));
+            text += &format!("[{}]\n{}", one_line(&job.name), options(&job.options));
         }
         if !text.is_empty() {
             blocks.push(Block::Fixed(format!("{of}Job file"), text));
@@ -229,8 +229,8 @@ fn how(runs: &[Named]) -> Section {
 
 fn options(options: &result::Options) -> String {
     let line = |(name, value): &(String, String)| match value.as_str() {
-        "" => format!("{name}\n"),
-        _ => format!("{name}={value}\n"),
+        "" => format!("{}\n", one_line(name)),
+        _ => format!("{}={}\n", one_line(name), one_line(value)),
     };
     options
         .iter()
