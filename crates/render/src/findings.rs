@@ -158,7 +158,10 @@ Findings:
         assert_eq!(one["evidence"]["issued_bytes"], 7);
         assert_eq!(one["evidence"]["why"], "x \"y\"");
         assert_eq!(tree["assay"]["device_io"]["read"]["device_ios"], 0);
-        assert_eq!(tree.as_object().unwrap().keys().last().unwrap(), "assay");
+        assert_eq!(
+            tree.as_object().unwrap().keys().next_back().unwrap(),
+            "assay"
+        );
         let plain: serde_json::Value =
             serde_json::from_str(&crate::json(&Run::default(), false)).unwrap();
         assert!(plain.get("assay").is_none());

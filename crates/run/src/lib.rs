@@ -15,6 +15,7 @@ mod logs;
 mod member;
 mod pace;
 mod place;
+mod prepare;
 mod priorities;
 mod replay;
 mod report;

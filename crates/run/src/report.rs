@@ -120,7 +120,7 @@ fn setup(worker: &Worker) -> Setup {
 
 fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {
     let sync = caps.sync_at(account.worker.depth.iodepth);
-    let inline = crate::worker::inline(account.worker);
+    let inline = crate::prepare::inline(account.worker);
     let Account { worker, stats, .. } = account;
     let measured = &worker.measured;
     let classes = &stats.classes[ddir];
