@@ -58,7 +58,10 @@ fn words_files_and_numbers_that_make_no_sense() {
             "--c2c_latency -b1m".to_owned(),
             "the lines of the window (`-C`)",
         ),
-        ("--memory_bandwidth_scan".to_owned(), "not built yet"),
+        (
+            "--memory_bandwidth_scan -t9999".to_owned(),
+            "threads can read",
+        ),
         ("--idle_latency -e0".to_owned(), "driver of Windows"),
     ] {
         let outcome = mlc(&words);

@@ -359,7 +359,7 @@ mod tests {
             format!("ioengine=rbd: not supported ({LIBRARY})")
         );
         assert!(text("external:/tmp/x.so").contains("plugins"));
-        assert!(text("http").contains("not built yet"));
+        assert!(text("mtd").contains("not built yet"));
     }
 
     #[test]

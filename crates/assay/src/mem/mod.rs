@@ -53,6 +53,9 @@ enum Section {
     C2c,
     /// Latency and bandwidth from every NUMA node to every node
     Matrix,
+    /// Reads, region by region of the physical memory: a slow module shows. Needs reserved pages of
+    /// 1 GiB, or root; `--buffer` says how much memory, otherwise all that is free
+    Scan,
     /// Measures again what a document holds, and fails where it is worse
     Check {
         /// Document of an earlier run (`--output`)

@@ -2,6 +2,7 @@
 
 use super::Section;
 use super::session::Session;
+use anyhow::Context;
 use memory::Figure;
 use memory::bandwidth::{self, Job, Subject};
 use memory::c2c;
@@ -11,6 +12,7 @@ use memory::layout::Layout;
 use memory::loaded::{self, Delays, Load};
 use memory::mixer::Window;
 use memory::place::{Home, Pages, Wish};
+use memory::scan;
 use memory::staircase::{LAST_BYTES, Stairs, curve};
 use result::memory::{Bandwidth, BandwidthRow, CacheCurve, Matrix, Mix, Tried};
 use std::time::Duration;
@@ -40,6 +42,7 @@ pub fn run(session: &Session, section: &Section) -> anyhow::Result<()> {
         Section::Loaded { mixes, delays } => under_load(session, mixes, delays),
         Section::C2c => transfers(session),
         Section::Matrix => matrix(session),
+        Section::Scan => regions(session),
         Section::Check { .. } => Ok(()),
     }
 }
@@ -310,6 +313,26 @@ fn under_load(session: &Session, only: &[&Named], delays: &[u32]) -> anyhow::Res
             memory.loaded.push(curve);
         });
     }
+    Ok(())
+}
+
+/// Region by region of the physical memory.
+fn regions(session: &Session) -> anyhow::Result<()> {
+    session.progress("regions of physical memory");
+    let nodes = session.machine.memory_nodes();
+    let node = session.node.or(nodes.first().copied());
+    let scan = scan::scan(
+        &session.machine,
+        &scan::Subject {
+            node: node.context("no node of this machine has memory")?,
+            cpus: session.cpus(),
+            most_bytes: session.buffer.unwrap_or(u64::MAX),
+            rule: session.rule(9, Duration::from_secs(2)),
+            window: Window::default(),
+        },
+    )?;
+    session.print(&render::memory::scan(&scan))?;
+    session.memory(|memory| memory.scan = Some(scan));
     Ok(())
 }
 

@@ -30,8 +30,10 @@ pub struct Session {
     until: Option<f64>,
     all_threads: bool,
     cpus_named: bool,
-    node: Option<u32>,
-    buffer: Option<u64>,
+    /// Node of the memory, where one was named.
+    pub node: Option<u32>,
+    /// Bytes of a buffer, where they were named.
+    pub buffer: Option<u64>,
     pages: Pages,
     /// Instructions that were asked for.
     pub isa: Option<memory::kernel::Isa>,

@@ -7,6 +7,7 @@
 mod bandwidth;
 mod latency;
 mod loaded;
+mod scan;
 mod setup;
 mod spin;
 mod transfer;
@@ -80,7 +81,7 @@ fn run(request: &Request) -> anyhow::Result<()> {
         Mode::MaxBandwidth => bandwidth::max(&setup),
         Mode::LoadedLatency => rows.iter().try_for_each(|rows| loaded::run(&setup, rows)),
         Mode::CacheToCache => local.map_or(Ok(()), |local| transfer::run(&setup, local)),
-        Mode::Scan => unreachable!("refused by the setup"),
+        Mode::Scan => scan::run(&setup),
     }?;
     put("\n")?;
     Ok(())

@@ -324,9 +324,6 @@ fn refuse_what_is_not_built(mode: Mode, flags: &Flags) -> anyhow::Result<()> {
             );
         }
     }
-    if mode == Mode::Scan {
-        bail!("{} is not built yet", mode.name());
-    }
     Ok(())
 }
 

@@ -113,9 +113,12 @@ fn one(def: &Def) -> Text {
                 .flat_map(|c| std::iter::once(c.name).chain(c.aliases.to_vec()));
             select(words.map(str::to_string).collect::<Vec<_>>()).boxed()
         }
-        Kind::Float => (0..100u32)
-            .prop_map(|n| format!("{}", f64::from(n) / 8.0))
-            .boxed(),
+        Kind::Float => {
+            let (low, high) = (def.min.unwrap_or(0.0), def.max.unwrap_or(12.5));
+            (0..=100u32)
+                .prop_map(move |n| format!("{}", low + (high - low) * f64::from(n) / 100.0))
+                .boxed()
+        }
         Kind::Text => "[a-z/._ '-]{1,9}[a-z]".boxed(),
     }
 }
