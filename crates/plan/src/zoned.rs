@@ -53,10 +53,16 @@ pub(crate) fn conflicts(job: &Job<'_>, faults: &mut Vec<Fault>, notes: &mut Vec<
     if matches!(zone.zoneskip, Amount::Percent(1..)) {
         faults.push(Fault::option("zoneskip", "zoneskip= takes bytes or zones"));
     }
-    for option in ["zonesize", "zonerange", "zoneskip"] {
-        if zone.zonemode == ZoneMode::None && options.was_set(option) {
-            let text = format!("{option}= and zonemode=none are not compatible");
-            faults.push(Fault::option(option, text));
+    if zone.zonemode == ZoneMode::None {
+        if options.was_set("zonesize") {
+            let text = "zonesize= and zonemode=none are not compatible";
+            faults.push(Fault::option("zonesize", text));
+        }
+        // fio takes these alone, and so job files may have them.
+        for option in ["zonerange", "zoneskip"] {
+            if options.was_set(option) {
+                notes.push(format!("{option}= has no effect without zonesize="));
+            }
         }
     }
     if !zbd {
