@@ -134,7 +134,8 @@ pub const ROWS: [Row; 26] = [
         "null-verify",
         Target::None,
         300_000,
-        "--ioengine=null --rw=write --verify=crc32c --do_verify=0 --size=8g",
+        "--ioengine=null --rw=write --verify=crc32c --do_verify=0 \
+         --verify_state_save=0 --size=8g",
     ),
     Row {
         measure: Measure::Whole,
