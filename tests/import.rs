@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 fn import(words: &[&str]) -> Output {
     let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../result/tests/seeds");
     Command::new(assay_path())
-        .arg("import")
+        .args(["import", "--no-save"])
         .args(words)
         .current_dir(seeds)
         .output()

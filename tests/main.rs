@@ -9,6 +9,7 @@
 
 mod fio;
 mod harness;
+mod history;
 mod import;
 mod mlc;
 mod own;

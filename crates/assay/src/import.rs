@@ -1,5 +1,6 @@
 //! `assay import`: what other tools reported, as documents.
 
+use crate::history::{self, Place};
 use result::import::{self, Problem};
 use result::{Direction, Job, LatencyClass, MemoryTable, Run, Unified};
 use serde::Serialize;
@@ -17,6 +18,11 @@ pub struct Arguments {
     /// Print the documents, and what could not be read, as JSON
     #[arg(long)]
     json: bool,
+    /// Do not keep them in the history
+    #[arg(long)]
+    no_save: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// A file and what it held.
@@ -56,7 +62,34 @@ pub fn main(arguments: &Arguments) -> ExitCode {
     } else {
         print!("{}", text(&files));
     }
+    let runs = files.iter().flat_map(|file| &file.runs);
+    if !arguments.no_save && runs.clone().next().is_some() {
+        match history::keep(&arguments.place, runs) {
+            Ok(kept) if !arguments.json => print!("{}", summary(kept)),
+            Ok(_) => {}
+            Err(error) => {
+                eprintln!("assay: import: not kept: {error:#}");
+                failed = true;
+            }
+        }
+    }
     ExitCode::from(u8::from(failed))
+}
+
+/// How many runs are new in the history, and how many were there.
+fn summary((new, known): (usize, usize)) -> String {
+    let runs = |n: usize| {
+        if n == 1 {
+            "1 run".to_owned()
+        } else {
+            format!("{n} runs")
+        }
+    };
+    match (new, known) {
+        (0, known) => format!("{} were kept already\n", runs(known)),
+        (new, 0) => format!("{} kept\n", runs(new)),
+        (new, known) => format!("{} kept, {known} were kept already\n", runs(new)),
+    }
 }
 
 /// What `--json` prints. Not a `serde_json::Value`, which has no integers of 128 bits.
@@ -227,7 +260,7 @@ fn row(lines: &str, tool: &str, job: &Job, ddir: Ddir, dir: &Direction, cut: boo
 }
 
 /// A latency with its unit.
-fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
         ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),

@@ -5,9 +5,11 @@
 
 mod check;
 mod cleanup;
+mod compare;
 mod disks;
 mod expect;
 mod fio;
+mod history;
 mod import;
 mod inspect;
 mod mem;
@@ -67,6 +69,10 @@ enum Verb {
     Import(import::Arguments),
     /// Makes a page, Markdown, CSV, JSON or text of results
     Report(report::Arguments),
+    /// Lists, shows, tags, exports and removes the runs that were kept
+    History(history::Arguments),
+    /// Says whether two runs, or two sets of runs, differ, and by how much
+    Compare(compare::Arguments),
 }
 
 /// A tool whose command lines are taken as they are, without the program's name.
@@ -106,5 +112,7 @@ fn main() -> ExitCode {
         Some(Verb::Selfcheck(arguments)) => selfcheck::main(&arguments),
         Some(Verb::Import(arguments)) => import::main(&arguments),
         Some(Verb::Report(arguments)) => report::main(&arguments),
+        Some(Verb::History(arguments)) => history::main(&arguments),
+        Some(Verb::Compare(arguments)) => compare::main(&arguments),
     }
 }

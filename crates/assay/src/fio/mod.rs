@@ -70,6 +70,7 @@ pub fn main(words: &[String]) -> ExitCode {
     };
     Personality {
         switches: &spec.switches,
+        words,
         sink,
     }
     .run(&spec)
@@ -77,6 +78,8 @@ pub fn main(words: &[String]) -> ExitCode {
 
 struct Personality<'a> {
     switches: &'a Switches,
+    /// The command line.
+    words: &'a [String],
     sink: Sink,
 }
 
@@ -149,6 +152,10 @@ impl Personality<'_> {
         let mut text = report(self.switches, &ended.run);
         text += &self.findings(&ended.run);
         self.sink.write(&text);
+        ended.run.command = Some(format!("fio {}", self.words.join(" ")));
+        if let Err(error) = crate::history::keep_if_asked(&ended.run) {
+            eprintln!("fio: the run is not kept: {error:#}");
+        }
         match ended.signal {
             Some(_) => ExitCode::from(EXIT_SIGNAL),
             None => ExitCode::from(session::failures(&ended.run).min(MOST_FAILURES) as u8),

@@ -1,0 +1,389 @@
+//! The history as one SQLite file.
+
+use crate::{About, Entry, Filter, Metric, Saved, Store, StoreError, catalogue, document};
+use result::Run;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior};
+use rusqlite::{params, types::Value};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// `Assy`: what makes the file ours.
+const APPLICATION: i32 = 0x4173_7379;
+/// One step a version, each from the version before.
+const MIGRATIONS: [&str; 1] = [include_str!("sqlite/v1.sql")];
+/// How long to wait for another writer.
+const PATIENCE: Duration = Duration::from_secs(30);
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// A history in a file.
+pub struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Sqlite {
+    /// Opens a history, or makes one where there is no file or an empty one.
+    ///
+    /// # Errors
+    /// When the file is something else, damaged or newer, or cannot be opened.
+    pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
+        look_at(path)?;
+        if let Some(directory) = path.parent().filter(|path| !path.as_os_str().is_empty()) {
+            std::fs::create_dir_all(directory).map_err(|source| StoreError::Directory {
+                path: directory.to_owned(),
+                source,
+            })?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            connection.execute_batch("PRAGMA foreign_keys = ON")?;
+            Ok(connection)
+        };
+        let connection = open().map_err(|error| explained(path, error))?;
+        let mut store = Sqlite {
+            connection,
+            path: path.to_owned(),
+        };
+        store.migrate()?;
+        Ok(store)
+    }
+
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let failed = |error| explained(&path, error);
+        let number = |connection: &Connection, pragma: &str| -> rusqlite::Result<i64> {
+            connection.pragma_query_value(None, pragma, |row| row.get(0))
+        };
+        let application = number(&self.connection, "application_id").map_err(failed)?;
+        let tables: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(failed)?;
+        if application != i64::from(APPLICATION) && tables > 0 {
+            return Err(StoreError::Foreign {
+                path,
+                what: "a database of another program".to_owned(),
+            });
+        }
+        let known = MIGRATIONS.len() as u32;
+        let found = number(&self.connection, "user_version").map_err(failed)? as u32;
+        if found > known {
+            return Err(StoreError::Newer { path, found, known });
+        }
+        if found == known {
+            return Ok(());
+        }
+        let mut migrate = || -> rusqlite::Result<()> {
+            // Readers go on while one writes, and a kill leaves whole transactions.
+            wait(|| {
+                let mode = |_: &Row<'_>| Ok(());
+                self.connection
+                    .pragma_update_and_check(None, "journal_mode", "WAL", mode)
+            })?;
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(behavior)?;
+            // Another process may have been faster.
+            let found = number(&transaction, "user_version")? as usize;
+            for step in MIGRATIONS.iter().skip(found) {
+                transaction.execute_batch(step)?;
+            }
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", known)?;
+            transaction.commit()
+        };
+        migrate().map_err(|error| explained(&path, error))
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> StoreError {
+        explained(&self.path, error)
+    }
+
+    /// Runs a statement that must touch one run.
+    fn change(&mut self, id: i64, sql: &str, value: &str) -> Result<(), StoreError> {
+        let there = self
+            .connection
+            .query_row("SELECT 1 FROM run WHERE id = ?1", [id], |_| Ok(()))
+            .optional()
+            .map_err(|error| self.failed(error))?;
+        there.ok_or(StoreError::NoRun(id))?;
+        let done = self.connection.execute(sql, params![id, value]);
+        done.map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// True when every page of the file is sound.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn sound(&self) -> Result<bool, StoreError> {
+        let check = "PRAGMA integrity_check";
+        let said: String = self
+            .connection
+            .query_row(check, [], |row| row.get(0))
+            .map_err(|error| self.failed(error))?;
+        Ok(said == "ok")
+    }
+}
+
+/// Refuses a file that SQLite would not know either, before anything opens it for writing.
+fn look_at(path: &Path) -> Result<(), StoreError> {
+    let Ok(mut file) = File::open(path) else {
+        // Not there, or not to be read: opening will say.
+        return Ok(());
+    };
+    let foreign = |what: &str| StoreError::Foreign {
+        path: path.to_owned(),
+        what: what.to_owned(),
+    };
+    if file.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Err(foreign("no file"));
+    }
+    let mut head = Vec::new();
+    let read = file
+        .by_ref()
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut head);
+    match read {
+        Ok(0) => Ok(()),
+        Ok(_) if head == MAGIC => Ok(()),
+        Ok(_) => Err(foreign("not a database")),
+        Err(error) => Err(foreign(&error.to_string())),
+    }
+}
+
+fn explained(path: &Path, error: rusqlite::Error) -> StoreError {
+    let path = path.to_owned();
+    let what = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => StoreError::Foreign { path, what },
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { path, what },
+        _ => StoreError::Database {
+            path,
+            source: error,
+        },
+    }
+}
+
+/// Tries again while somebody else has the file: not everything waits by itself.
+fn wait(mut attempt: impl FnMut() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let mut left = PATIENCE;
+    loop {
+        match attempt() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                left = left.checked_sub(PAUSE).ok_or(error)?;
+                std::thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |time| time.as_millis() as i64)
+}
+
+impl Store for Sqlite {
+    fn save(&mut self, run: &Run, about: &About) -> Result<Saved, StoreError> {
+        let (bytes, digest) = document::packed(run).map_err(|error| StoreError::Document {
+            id: 0,
+            what: error.to_string(),
+        })?;
+        let path = self.path.clone();
+        let mut save = || -> rusqlite::Result<Saved> {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(behavior)?;
+            let known = "SELECT id FROM run WHERE digest = ?1";
+            let known = transaction.query_row(known, [&digest], |row| row.get(0));
+            if let Some(id) = known.optional()? {
+                return Ok(Saved::Known(id));
+            }
+            let measured_on = run.host.as_ref().map(|host| &host.hostname);
+            let format = run.source.as_ref().map_or("assay", |source| &source.format);
+            transaction
+                .prepare_cached(
+                    "INSERT INTO run (digest, finished_ms, saved_ms, tool, format, command, host,
+                     suite, partial, title, configuration, document)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                )?
+                .execute(params![
+                    digest,
+                    i64::try_from(run.finished_ms).unwrap_or(i64::MAX),
+                    now_ms(),
+                    run.tool_version,
+                    format,
+                    run.command,
+                    about.host.as_ref().or(measured_on),
+                    about.suite,
+                    run.partial,
+                    catalogue::title(run),
+                    catalogue::configuration(run),
+                    bytes,
+                ])?;
+            let id = transaction.last_insert_rowid();
+            for name in catalogue::devices(run) {
+                let sql = "INSERT OR IGNORE INTO device (run, name) VALUES (?1, ?2)";
+                transaction
+                    .prepare_cached(sql)?
+                    .execute(params![id, name])?;
+            }
+            for metric in catalogue::metrics(run) {
+                let sql = "INSERT INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                transaction.prepare_cached(sql)?.execute(params![
+                    id,
+                    metric.job,
+                    metric.direction,
+                    metric.name,
+                    metric.value,
+                    metric.higher_is_better
+                ])?;
+            }
+            transaction.commit()?;
+            Ok(Saved::New(id))
+        };
+        save().map_err(|error| explained(&path, error))
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+        let (clause, values) = conditions(filter);
+        let last = filter.last.map_or(-1, i64::from);
+        let sql = format!(
+            "SELECT * FROM (SELECT id, finished_ms, saved_ms, tool, format, command, host, suite,
+             partial, title, configuration, note FROM run {clause}
+             ORDER BY finished_ms DESC, id DESC LIMIT {last}) ORDER BY finished_ms, id"
+        );
+        let list = || -> rusqlite::Result<Vec<Entry>> {
+            let mut statement = self.connection.prepare(&sql)?;
+            let rows = statement.query_map(rusqlite::params_from_iter(values), entry)?;
+            let mut entries = rows.collect::<rusqlite::Result<Vec<Entry>>>()?;
+            for entry in &mut entries {
+                self.complete(entry)?;
+            }
+            Ok(entries)
+        };
+        list().map_err(|error| self.failed(error))
+    }
+
+    fn document(&self, id: i64) -> Result<Run, StoreError> {
+        let sql = "SELECT document FROM run WHERE id = ?1";
+        let bytes: Option<Vec<u8>> = self
+            .connection
+            .query_row(sql, [id], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.failed(error))?;
+        let bytes = bytes.ok_or(StoreError::NoRun(id))?;
+        document::unpacked(&bytes).map_err(|error| StoreError::Document {
+            id,
+            what: error.to_string(),
+        })
+    }
+
+    fn tag(&mut self, id: i64, tag: &str, there: bool) -> Result<(), StoreError> {
+        let sql = match there {
+            true => "INSERT OR IGNORE INTO tag (run, name) VALUES (?1, ?2)",
+            false => "DELETE FROM tag WHERE run = ?1 AND name = ?2",
+        };
+        self.change(id, sql, tag)
+    }
+
+    fn note(&mut self, id: i64, note: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE run SET note = nullif(?2, '') WHERE id = ?1";
+        self.change(id, sql, note)
+    }
+
+    fn remove(&mut self, id: i64) -> Result<(), StoreError> {
+        self.change(id, "DELETE FROM run WHERE id = ?1 AND ?2 = ''", "")
+    }
+
+    fn collect(&mut self, before_ms: i64) -> Result<usize, StoreError> {
+        let sql = "DELETE FROM run WHERE finished_ms < ?1 AND id NOT IN (SELECT run FROM tag)";
+        let collect = || -> rusqlite::Result<usize> {
+            let gone = self.connection.execute(sql, [before_ms])?;
+            self.connection.execute_batch("VACUUM")?;
+            Ok(gone)
+        };
+        collect().map_err(|error| self.failed(error))
+    }
+}
+
+impl Sqlite {
+    fn complete(&self, entry: &mut Entry) -> rusqlite::Result<()> {
+        let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map([entry.id], |row| row.get(0))?;
+            rows.collect()
+        };
+        entry.devices = names("SELECT name FROM device WHERE run = ?1 ORDER BY name")?;
+        entry.tags = names("SELECT name FROM tag WHERE run = ?1 ORDER BY name")?;
+        let sql = "SELECT job, direction, name, value, higher_is_better FROM metric
+                   WHERE run = ?1 ORDER BY rowid";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([entry.id], |row| {
+            Ok(Metric {
+                job: row.get(0)?,
+                direction: row.get(1)?,
+                name: row.get(2)?,
+                value: row.get(3)?,
+                higher_is_better: row.get(4)?,
+            })
+        })?;
+        entry.metrics = rows.collect::<rusqlite::Result<Vec<Metric>>>()?;
+        Ok(())
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        id: row.get(0)?,
+        finished_ms: row.get(1)?,
+        saved_ms: row.get(2)?,
+        tool: row.get(3)?,
+        format: row.get(4)?,
+        command: row.get(5)?,
+        host: row.get(6)?,
+        suite: row.get(7)?,
+        partial: row.get(8)?,
+        title: row.get(9)?,
+        configuration: row.get(10)?,
+        note: row.get(11)?,
+        ..Entry::default()
+    })
+}
+
+/// The `WHERE` clause of a filter and its values in order.
+fn conditions(filter: &Filter) -> (String, Vec<Value>) {
+    let mut clauses = Vec::new();
+    let mut values = Vec::new();
+    let mut put = |clause: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            clauses.push(clause.to_owned());
+            values.push(value);
+        }
+    };
+    let text = |value: &Option<String>| value.clone().map(Value::Text);
+    let number = |value: Option<i64>| value.map(Value::Integer);
+    put("id = ?", number(filter.id));
+    put(
+        "id IN (SELECT run FROM device WHERE name = ?)",
+        text(&filter.device),
+    );
+    put("host = ?", text(&filter.host));
+    put("suite = ?", text(&filter.suite));
+    put(
+        "id IN (SELECT run FROM tag WHERE name = ?)",
+        text(&filter.tag),
+    );
+    put("finished_ms >= ?", number(filter.since_ms));
+    put("finished_ms < ?", number(filter.until_ms));
+    put("configuration = ?", text(&filter.configuration));
+    match clauses.is_empty() {
+        true => (String::new(), values),
+        false => (format!("WHERE {}", clauses.join(" AND ")), values),
+    }
+}
