@@ -9,7 +9,6 @@
 
 mod fio;
 mod harness;
-mod history;
 mod import;
 mod mlc;
 mod own;

@@ -132,6 +132,8 @@ impl Fio {
     pub fn spawn_as(&self, mut command: Command) -> Running {
         command
             .args(&self.words)
+            .env("XDG_DATA_HOME", super::place::data())
+            .env_remove("ASSAY_DB")
             .envs(self.env.iter().map(|(k, v)| (k, v)));
         if let Some(dir) = &self.dir {
             command.current_dir(dir);

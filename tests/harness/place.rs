@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -48,6 +49,27 @@ fn root() -> PathBuf {
         Some(dir) => PathBuf::from(dir).join("e2e"),
         None => std::env::temp_dir().join("e2e"),
     }
+}
+
+/// Where the tests' histories lie: never the user's. One directory a process; those of processes
+/// that are gone go too.
+pub fn data() -> &'static Path {
+    static DATA: OnceLock<PathBuf> = OnceLock::new();
+    DATA.get_or_init(|| {
+        let all = root().join("data");
+        let own = all.join(std::process::id().to_string());
+        let gone = |path: &Path| {
+            let pid = path.file_name().unwrap_or_default();
+            !Path::new("/proc").join(pid).exists()
+        };
+        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if gone(&entry.path()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        fs::create_dir_all(&own).expect("the build directory can be written");
+        own
+    })
 }
 
 /// Deletes everything below a directory, so two tools can use the same paths in turn.

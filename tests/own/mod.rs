@@ -4,6 +4,7 @@ mod cleanup;
 mod expect;
 mod findings;
 mod guard;
+mod history;
 mod inspect;
 
 use crate::harness::command::{Running, assay_path};

@@ -1,11 +1,12 @@
 //! `assay import`: what other tools reported, as documents.
 
-use crate::history::{self, Place};
+use crate::history::Keeping;
 use result::import::{self, Problem};
 use result::{Direction, Job, LatencyClass, MemoryTable, Run, Unified};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use store::About;
 use units::Ddir;
 
 /// Words after `import`.
@@ -18,11 +19,14 @@ pub struct Arguments {
     /// Print the documents, and what could not be read, as JSON
     #[arg(long)]
     json: bool,
-    /// Do not keep them in the history
-    #[arg(long)]
-    no_save: bool,
+    /// The host they were measured on, where the reports do not name it
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// The suite they belong to
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
     #[command(flatten)]
-    place: Place,
+    keeping: Keeping,
 }
 
 /// A file and what it held.
@@ -63,8 +67,12 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         print!("{}", text(&files));
     }
     let runs = files.iter().flat_map(|file| &file.runs);
-    if !arguments.no_save && runs.clone().next().is_some() {
-        match history::keep(&arguments.place, runs) {
+    if !arguments.keeping.nothing() && runs.clone().next().is_some() {
+        let about = About {
+            host: arguments.host.clone(),
+            ..arguments.keeping.about(arguments.suite.as_deref())
+        };
+        match arguments.keeping.keep_all(runs, &about) {
             Ok(kept) if !arguments.json => print!("{}", summary(kept)),
             Ok(_) => {}
             Err(error) => {
@@ -77,7 +85,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
 }
 
 /// How many runs are new in the history, and how many were there.
-fn summary((new, known): (usize, usize)) -> String {
+pub fn summary((new, known): (usize, usize)) -> String {
     let runs = |n: usize| {
         if n == 1 {
             "1 run".to_owned()

@@ -10,10 +10,11 @@
 
 mod catalogue;
 mod document;
+pub mod export;
 mod place;
 mod sqlite;
 
-pub use catalogue::{Metric, metrics};
+pub use catalogue::{Metric, metrics, work};
 pub use place::default_path;
 pub use sqlite::Sqlite;
 
@@ -90,6 +91,10 @@ pub struct About {
     pub host: Option<String>,
     /// The suite it belongs to.
     pub suite: Option<String>,
+    /// Tags that it gets.
+    pub tags: Vec<String>,
+    /// A remark.
+    pub note: Option<String>,
 }
 
 /// What became of a run that was to be saved.
@@ -97,8 +102,17 @@ pub struct About {
 pub enum Saved {
     /// It has this number now.
     New(i64),
-    /// It was there already, under this number.
+    /// It was there already, under this number; tags and remarks are added to it.
     Known(i64),
+}
+
+impl Saved {
+    /// The number.
+    pub fn id(self) -> i64 {
+        match self {
+            Saved::New(id) | Saved::Known(id) => id,
+        }
+    }
 }
 
 /// A run in a list.
@@ -126,13 +140,19 @@ pub struct Entry {
     pub title: String,
     /// Digest of what was asked for: equal where two runs can be compared.
     pub configuration: String,
-    /// Its devices.
+    /// Names of its devices, arrays before their members.
     pub devices: Vec<String>,
     /// Its tags.
     pub tags: Vec<String>,
     /// A remark.
     pub note: Option<String>,
-    /// Its figures.
+    /// I/Os per second of its first block that has any.
+    pub iops: Option<f64>,
+    /// Bytes per second of the same.
+    pub bandwidth: Option<f64>,
+    /// Mean latency of the same, nanoseconds.
+    pub latency: Option<f64>,
+    /// All figures, where [`Filter::figures`] asked for them.
     pub metrics: Vec<Metric>,
 }
 
@@ -141,7 +161,7 @@ pub struct Entry {
 pub struct Filter {
     /// This number.
     pub id: Option<i64>,
-    /// A device with this name.
+    /// A device with this name, with or without `/dev/`, or this identity or model.
     pub device: Option<String>,
     /// Name of the host.
     pub host: Option<String>,
@@ -157,9 +177,14 @@ pub struct Filter {
     pub configuration: Option<String>,
     /// The last so many.
     pub last: Option<u32>,
+    /// Read all figures of each run too.
+    pub figures: bool,
 }
 
 /// A history.
+///
+/// Everything above this crate uses a history through this trait alone; where it lies is the
+/// business of whoever opens it.
 pub trait Store {
     /// Keeps a run.
     ///

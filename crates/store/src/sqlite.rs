@@ -3,7 +3,8 @@
 use crate::{About, Entry, Filter, Metric, Saved, Store, StoreError, catalogue, document};
 use result::Run;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior};
-use rusqlite::{params, types::Value};
+use rusqlite::{Transaction, params, types::Value};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,8 @@ impl Sqlite {
         let open = || -> rusqlite::Result<Connection> {
             let connection = Connection::open_with_flags(path, flags)?;
             connection.busy_timeout(PATIENCE)?;
-            connection.execute_batch("PRAGMA foreign_keys = ON")?;
+            // In a write-ahead log this survives any kill; the power may take the last runs.
+            connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")?;
             Ok(connection)
         };
         let connection = open().map_err(|error| explained(path, error))?;
@@ -195,83 +197,39 @@ impl Store for Sqlite {
             id: 0,
             what: error.to_string(),
         })?;
-        let path = self.path.clone();
         let mut save = || -> rusqlite::Result<Saved> {
             let behavior = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(behavior)?;
-            let known = "SELECT id FROM run WHERE digest = ?1";
-            let known = transaction.query_row(known, [&digest], |row| row.get(0));
-            if let Some(id) = known.optional()? {
-                return Ok(Saved::Known(id));
-            }
-            let measured_on = run.host.as_ref().map(|host| &host.hostname);
-            let format = run.source.as_ref().map_or("assay", |source| &source.format);
-            transaction
-                .prepare_cached(
-                    "INSERT INTO run (digest, finished_ms, saved_ms, tool, format, command, host,
-                     suite, partial, title, configuration, document)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                )?
-                .execute(params![
-                    digest,
-                    i64::try_from(run.finished_ms).unwrap_or(i64::MAX),
-                    now_ms(),
-                    run.tool_version,
-                    format,
-                    run.command,
-                    about.host.as_ref().or(measured_on),
-                    about.suite,
-                    run.partial,
-                    catalogue::title(run),
-                    catalogue::configuration(run),
-                    bytes,
-                ])?;
-            let id = transaction.last_insert_rowid();
-            for name in catalogue::devices(run) {
-                let sql = "INSERT OR IGNORE INTO device (run, name) VALUES (?1, ?2)";
+            let known = transaction
+                .prepare_cached("SELECT id FROM run WHERE digest = ?1")?
+                .query_row([&digest], |row| row.get(0))
+                .optional()?;
+            let saved = match known {
+                Some(id) => Saved::Known(id),
+                None => Saved::New(insert(&transaction, run, about, &bytes, &digest)?),
+            };
+            for tag in &about.tags {
+                let sql = "INSERT OR IGNORE INTO tag (run, name) VALUES (?1, ?2)";
                 transaction
                     .prepare_cached(sql)?
-                    .execute(params![id, name])?;
+                    .execute(params![saved.id(), tag])?;
             }
-            for metric in catalogue::metrics(run) {
-                let sql = "INSERT INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-                transaction.prepare_cached(sql)?.execute(params![
-                    id,
-                    metric.job,
-                    metric.direction,
-                    metric.name,
-                    metric.value,
-                    metric.higher_is_better
-                ])?;
+            if let Some(note) = &about.note {
+                let sql = "UPDATE run SET note = nullif(?2, '') WHERE id = ?1";
+                transaction.execute(sql, params![saved.id(), note])?;
             }
             transaction.commit()?;
-            Ok(Saved::New(id))
+            Ok(saved)
         };
-        save().map_err(|error| explained(&path, error))
+        save().map_err(|error| explained(&self.path, error))
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        let (clause, values) = conditions(filter);
-        let last = filter.last.map_or(-1, i64::from);
-        let sql = format!(
-            "SELECT * FROM (SELECT id, finished_ms, saved_ms, tool, format, command, host, suite,
-             partial, title, configuration, note FROM run {clause}
-             ORDER BY finished_ms DESC, id DESC LIMIT {last}) ORDER BY finished_ms, id"
-        );
-        let list = || -> rusqlite::Result<Vec<Entry>> {
-            let mut statement = self.connection.prepare(&sql)?;
-            let rows = statement.query_map(rusqlite::params_from_iter(values), entry)?;
-            let mut entries = rows.collect::<rusqlite::Result<Vec<Entry>>>()?;
-            for entry in &mut entries {
-                self.complete(entry)?;
-            }
-            Ok(entries)
-        };
-        list().map_err(|error| self.failed(error))
+        self.read(filter).map_err(|error| self.failed(error))
     }
 
     fn document(&self, id: i64) -> Result<Run, StoreError> {
-        let sql = "SELECT document FROM run WHERE id = ?1";
+        let sql = "SELECT bytes FROM document WHERE run = ?1";
         let bytes: Option<Vec<u8>> = self
             .connection
             .query_row(sql, [id], |row| row.get(0))
@@ -302,43 +260,185 @@ impl Store for Sqlite {
     }
 
     fn collect(&mut self, before_ms: i64) -> Result<usize, StoreError> {
-        let sql = "DELETE FROM run WHERE finished_ms < ?1 AND id NOT IN (SELECT run FROM tag)";
-        let collect = || -> rusqlite::Result<usize> {
-            let gone = self.connection.execute(sql, [before_ms])?;
+        // A run whose time nobody knows is not older than others.
+        let sql = "DELETE FROM run WHERE finished_ms < ?1 AND finished_ms > 0
+                   AND id NOT IN (SELECT run FROM tag)";
+        let unused = "DELETE FROM device WHERE id NOT IN (SELECT device FROM run_device);
+             DELETE FROM host WHERE id NOT IN (SELECT host FROM run WHERE host IS NOT NULL)";
+        let mut collect = || -> rusqlite::Result<usize> {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(behavior)?;
+            let gone = transaction.execute(sql, [before_ms])?;
+            transaction.execute_batch(unused)?;
+            transaction.commit()?;
             self.connection.execute_batch("VACUUM")?;
             Ok(gone)
         };
-        collect().map_err(|error| self.failed(error))
+        collect().map_err(|error| explained(&self.path, error))
     }
+}
+
+/// A run with everything that belongs to it; returns its number.
+fn insert(
+    transaction: &Transaction<'_>,
+    run: &Run,
+    about: &About,
+    bytes: &[u8],
+    digest: &str,
+) -> rusqlite::Result<i64> {
+    let picture = run.host.as_ref();
+    let name = about.host.as_deref();
+    let name = name.or_else(|| picture.map(|host| host.hostname.as_str()));
+    let host = name.map(|name| host(transaction, name, run)).transpose()?;
+    let devices = catalogue::devices(run, name.unwrap_or_default());
+    let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+    let metrics = catalogue::metrics(run);
+    let first = |name: &str| {
+        let mut all = metrics.iter();
+        all.find(|metric| metric.name == name)
+            .map(|metric| metric.value)
+    };
+    let format = run.source.as_ref().map_or("assay", |source| &source.format);
+    transaction
+        .prepare_cached(
+            "INSERT INTO run (digest, finished_ms, saved_ms, tool, format, command, host, suite,
+             partial, title, configuration, devices, iops, bandwidth, latency)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        )?
+        .execute(params![
+            digest,
+            i64::try_from(run.finished_ms).unwrap_or(i64::MAX),
+            now_ms(),
+            run.tool_version,
+            format,
+            run.command,
+            host,
+            about.suite,
+            run.partial,
+            catalogue::title(run),
+            catalogue::configuration(run),
+            names.join(" "),
+            first("iops"),
+            first("bandwidth"),
+            first("latency"),
+        ])?;
+    let id = transaction.last_insert_rowid();
+    transaction
+        .prepare_cached("INSERT INTO document (run, bytes) VALUES (?1, ?2)")?
+        .execute(params![id, bytes])?;
+    for device in devices {
+        let insert = "INSERT OR IGNORE INTO device
+                      (identity, configuration, name, model, size_bytes)
+                      VALUES (?1, ?2, ?3, ?4, ?5)";
+        transaction.prepare_cached(insert)?.execute(params![
+            device.identity,
+            device.configuration,
+            device.name,
+            device.model,
+            device.size_bytes,
+        ])?;
+        let link = "INSERT OR IGNORE INTO run_device (device, run) SELECT id, ?1 FROM device
+                    WHERE identity = ?2 AND configuration = ?3 AND name = ?4";
+        transaction.prepare_cached(link)?.execute(params![
+            id,
+            device.identity,
+            device.configuration,
+            device.name,
+        ])?;
+    }
+    for metric in &metrics {
+        let sql = "INSERT INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        transaction.prepare_cached(sql)?.execute(params![
+            id,
+            metric.job,
+            metric.direction,
+            metric.name,
+            metric.value,
+            metric.higher_is_better
+        ])?;
+    }
+    Ok(id)
+}
+
+/// The number of a host, as it is set up now.
+fn host(transaction: &Transaction<'_>, name: &str, run: &Run) -> rusqlite::Result<i64> {
+    let picture = run.host.as_ref();
+    let configuration = picture.map_or_else(String::new, catalogue::machine);
+    transaction
+        .prepare_cached(
+            "INSERT OR IGNORE INTO host (name, configuration, kernel, cpu)
+             VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![
+            name,
+            configuration,
+            picture.map(|host| &host.kernel),
+            picture.and_then(|host| host.cpu.model.as_ref()),
+        ])?;
+    transaction
+        .prepare_cached("SELECT id FROM host WHERE name = ?1 AND configuration = ?2")?
+        .query_row(params![name, configuration], |row| row.get(0))
 }
 
 impl Sqlite {
-    fn complete(&self, entry: &mut Entry) -> rusqlite::Result<()> {
-        let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let rows = statement.query_map([entry.id], |row| row.get(0))?;
-            rows.collect()
+    fn read(&self, filter: &Filter) -> rusqlite::Result<Vec<Entry>> {
+        let (clause, values) = conditions(filter);
+        // One picture of everything, whatever another process writes meanwhile.
+        let transaction = self.connection.unchecked_transaction()?;
+        let columns = "run.id, finished_ms, saved_ms, tool, format, command, host.name, suite,
+             partial, title, run.configuration, devices, note, iops, bandwidth, latency";
+        let order = match filter.last {
+            Some(last) => format!("finished_ms DESC, run.id DESC LIMIT {last}"),
+            None => "finished_ms, run.id".to_owned(),
         };
-        entry.devices = names("SELECT name FROM device WHERE run = ?1 ORDER BY name")?;
-        entry.tags = names("SELECT name FROM tag WHERE run = ?1 ORDER BY name")?;
-        let sql = "SELECT job, direction, name, value, higher_is_better FROM metric
-                   WHERE run = ?1 ORDER BY rowid";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([entry.id], |row| {
-            Ok(Metric {
-                job: row.get(0)?,
-                direction: row.get(1)?,
-                name: row.get(2)?,
-                value: row.get(3)?,
-                higher_is_better: row.get(4)?,
-            })
-        })?;
-        entry.metrics = rows.collect::<rusqlite::Result<Vec<Metric>>>()?;
-        Ok(())
+        let sql = format!(
+            "SELECT {columns} FROM run LEFT JOIN host ON host.id = run.host
+             {clause} ORDER BY {order}"
+        );
+        let mut statement = transaction.prepare(&sql)?;
+        let rows = statement.query_map(rusqlite::params_from_iter(values), entry)?;
+        let mut entries = rows.collect::<rusqlite::Result<Vec<Entry>>>()?;
+        if filter.last.is_some() {
+            entries.reverse();
+        }
+        let places: HashMap<i64, usize> = entries
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| (entry.id, at))
+            .collect();
+        // Few runs have tags, so that all of them are read at once.
+        let mut statement = transaction.prepare("SELECT run, name FROM tag ORDER BY name")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if let Some(at) = places.get(&row.get(0)?) {
+                entries[*at].tags.push(row.get(1)?);
+            }
+        }
+        if filter.figures {
+            let sql = "SELECT job, direction, name, value, higher_is_better FROM metric
+                       WHERE run = ?1 ORDER BY rowid";
+            let mut statement = transaction.prepare(sql)?;
+            for entry in &mut entries {
+                let rows = statement.query_map([entry.id], metric)?;
+                entry.metrics = rows.collect::<rusqlite::Result<Vec<Metric>>>()?;
+            }
+        }
+        Ok(entries)
     }
 }
 
+fn metric(row: &Row<'_>) -> rusqlite::Result<Metric> {
+    Ok(Metric {
+        job: row.get(0)?,
+        direction: row.get(1)?,
+        name: row.get(2)?,
+        value: row.get(3)?,
+        higher_is_better: row.get(4)?,
+    })
+}
+
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let devices: String = row.get(11)?;
     Ok(Entry {
         id: row.get(0)?,
         finished_ms: row.get(1)?,
@@ -351,7 +451,11 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         partial: row.get(8)?,
         title: row.get(9)?,
         configuration: row.get(10)?,
-        note: row.get(11)?,
+        devices: devices.split_whitespace().map(str::to_owned).collect(),
+        note: row.get(12)?,
+        iops: row.get(13)?,
+        bandwidth: row.get(14)?,
+        latency: row.get(15)?,
         ..Entry::default()
     })
 }
@@ -362,26 +466,31 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     let mut values = Vec::new();
     let mut put = |clause: &str, value: Option<Value>| {
         if let Some(value) = value {
-            clauses.push(clause.to_owned());
             values.push(value);
+            clauses.push(clause.replace('?', &format!("?{}", values.len())));
         }
     };
     let text = |value: &Option<String>| value.clone().map(Value::Text);
     let number = |value: Option<i64>| value.map(Value::Integer);
-    put("id = ?", number(filter.id));
+    put("run.id = ?", number(filter.id));
+    let device = filter
+        .device
+        .as_ref()
+        .map(|name| Value::Text(name.strip_prefix("/dev/").unwrap_or(name).to_owned()));
     put(
-        "id IN (SELECT run FROM device WHERE name = ?)",
-        text(&filter.device),
+        "run.id IN (SELECT run FROM run_device WHERE device IN (
+         SELECT id FROM device WHERE name = ? OR identity = ? OR model = ?))",
+        device,
     );
-    put("host = ?", text(&filter.host));
+    put("host IN (SELECT id FROM host WHERE name = ?)", text(&filter.host));
     put("suite = ?", text(&filter.suite));
     put(
-        "id IN (SELECT run FROM tag WHERE name = ?)",
+        "run.id IN (SELECT run FROM tag WHERE name = ?)",
         text(&filter.tag),
     );
     put("finished_ms >= ?", number(filter.since_ms));
     put("finished_ms < ?", number(filter.until_ms));
-    put("configuration = ?", text(&filter.configuration));
+    put("run.configuration = ?", text(&filter.configuration));
     match clauses.is_empty() {
         true => (String::new(), values),
         false => (format!("WHERE {}", clauses.join(" AND ")), values),

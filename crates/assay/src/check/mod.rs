@@ -11,6 +11,7 @@ mod memory;
 mod summary;
 mod whole;
 
+use crate::history::Keeping;
 use crate::progress::Meter;
 use crate::report;
 use crate::selfcheck;
@@ -38,6 +39,8 @@ pub struct Arguments {
     /// the refusal without this option says
     #[arg(long, value_name = "SERIAL")]
     destroy_data: Option<String>,
+    #[command(flatten)]
+    keeping: Keeping,
 }
 
 /// One phase of the check.
@@ -181,13 +184,17 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let named = Named {
         name: format!("What {} can do", place.storage()),
-        run: whole.finish(tool),
+        run: Run {
+            command: Some(crate::history::command_line()),
+            ..whole.finish(tool)
+        },
     };
-    match report::page(&[named]) {
+    match report::page(std::slice::from_ref(&named)) {
         Ok(path) => println!("report               {}", path.display()),
         // The figures are above; a directory that takes no page is no reason to fail.
         Err(error) => eprintln!("assay: no report page: {error:#}"),
     }
+    print!("{}", arguments.keeping.keep_and_tell(&named.run, "check"));
     Ok(ExitCode::SUCCESS)
 }
 

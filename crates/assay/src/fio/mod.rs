@@ -8,6 +8,7 @@ mod progress;
 mod sentry;
 mod sink;
 
+use crate::history;
 use crate::session::{self, Session};
 use crate::signals::{EXIT_SIGNAL, Listener};
 use judge::expect::Declared;
@@ -152,9 +153,12 @@ impl Personality<'_> {
         let mut text = report(self.switches, &ended.run);
         text += &self.findings(&ended.run);
         self.sink.write(&text);
-        ended.run.command = Some(format!("fio {}", self.words.join(" ")));
-        if let Err(error) = crate::history::keep_if_asked(&ended.run) {
-            eprintln!("fio: the run is not kept: {error:#}");
+        if history::asked(self.switches.save) {
+            let words = self.words.iter().map(|word| history::shown(word));
+            ended.run.command = Some(format!("fio {}", words.collect::<Vec<_>>().join(" ")));
+            if let Err(error) = history::keep(&ended.run) {
+                eprintln!("fio: the run is not kept: {error:#}");
+            }
         }
         match ended.signal {
             Some(_) => ExitCode::from(EXIT_SIGNAL),

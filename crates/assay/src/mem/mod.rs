@@ -100,6 +100,8 @@ struct Options {
     /// Memory modules, such as 8xDDR5-4800, where the firmware does not list them
     #[arg(long, global = true, value_name = "MODULES", value_parser = dimms::parse)]
     dimms: Option<result::memory::DataSheet>,
+    #[command(flatten)]
+    keeping: crate::history::Keeping,
 }
 
 /// A list of CPUs as an argument.

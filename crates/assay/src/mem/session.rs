@@ -2,6 +2,7 @@
 
 use super::conditions::Before;
 use super::{Options, Pages, dimms};
+use crate::history::Keeping;
 use anyhow::Context;
 use memory::machine::{Machine, Threads};
 use memory::place::{self, Home, Wish};
@@ -45,6 +46,7 @@ struct Document {
     memory: Memory,
     output: Option<PathBuf>,
     json: bool,
+    keeping: Keeping,
 }
 
 impl Session {
@@ -64,6 +66,7 @@ impl Session {
             memory: Memory::default(),
             output: options.output.clone(),
             json: options.json,
+            keeping: options.keeping.clone(),
         }));
         heed_signals(Arc::clone(&document))?;
         let session = Session {
@@ -240,7 +243,7 @@ fn lock(document: &Mutex<Document>) -> MutexGuard<'_, Document> {
 impl Document {
     /// Writes the file, and the JSON to standard output, as far as they were asked for.
     fn write(&self, partial: bool) -> anyhow::Result<()> {
-        if !self.json && self.output.is_none() {
+        if !self.json && self.output.is_none() && self.keeping.nothing() {
             return Ok(());
         }
         let now = std::time::SystemTime::now();
@@ -253,6 +256,8 @@ impl Document {
             finished_ms: since.as_millis() as u64,
             partial,
             memory: Some(Box::new(self.memory.clone())),
+            command: Some(crate::history::command_line()),
+            host: crate::history::machine(),
             ..Run::default()
         };
         let text = serde_json::to_string_pretty(&run).context("the document")? + "\n";
@@ -261,6 +266,10 @@ impl Document {
         }
         if let Some(path) = &self.output {
             std::fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
+        let kept = self.keeping.keep_and_tell(&run, "mem");
+        if !self.json {
+            crate::out::put(&kept)?;
         }
         Ok(())
     }

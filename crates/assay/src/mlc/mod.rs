@@ -7,12 +7,15 @@
 mod bandwidth;
 mod latency;
 mod loaded;
+mod paper;
 mod scan;
 mod setup;
 mod spin;
 mod transfer;
 
-use crate::out::{is_gone, put};
+use crate::history;
+use crate::out::is_gone;
+use paper::put;
 use memory::rows::Rows;
 use render::mlc as text;
 use setup::Setup;
@@ -24,7 +27,10 @@ use transfer::Local;
 
 /// Runs a command line, without the program's name.
 pub fn main(words: &[String]) -> ExitCode {
-    let request = match spec::mlc::parse(words) {
+    let (own, words): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| *word == "--save");
+    let words: Vec<String> = words.into_iter().cloned().collect();
+    let request = match spec::mlc::parse(&words) {
         Ok(Parsed::Run(request)) => *request,
         Ok(Parsed::Help) => return shown(&help::text()),
         Ok(Parsed::Version) => {
@@ -37,7 +43,14 @@ pub fn main(words: &[String]) -> ExitCode {
         }
     };
     match run(&request) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            if history::asked(!own.is_empty())
+                && let Err(error) = paper::keep(&words)
+            {
+                eprintln!("mlc: the run is not kept: {error:#}");
+            }
+            ExitCode::SUCCESS
+        }
         Err(error) if is_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("mlc: {error:#}");

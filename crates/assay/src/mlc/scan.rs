@@ -1,7 +1,7 @@
 //! `--memory_bandwidth_scan`.
 
 use super::setup::Setup;
-use crate::out::put;
+use super::paper::put;
 use anyhow::{Context, bail};
 use memory::sample::Rule;
 use memory::scan::{self, Subject};

@@ -32,6 +32,7 @@ pub fn text() -> String {
             def.summary()
         );
     }
+    out += "  --save Keep the tables in the history; ASSAY_DB does so too\n";
     out += "\nWhich mode takes which flags\n";
     out += &format!("  {:28} {}\n", "(none)", letters(Mode::Everything));
     for mode in Mode::ALL {

@@ -93,6 +93,8 @@ pub struct Switches {
     pub merge_only: bool,
     /// `--findings`, of our own.
     pub findings: bool,
+    /// `--save`, of our own: keep the run in the history.
+    pub save: bool,
     /// `--expect`, of our own: what was bought.
     pub expect: Option<String>,
     /// `--trigger-file`.
@@ -129,6 +131,7 @@ impl Default for Switches {
             inflate_log: None,
             merge_only: false,
             findings: false,
+            save: false,
             expect: None,
             trigger_file: None,
             trigger_timeout: None,
@@ -194,6 +197,7 @@ impl Switches {
             "append-terse" => self.formats.push(Format::Terse),
             "readonly" => self.readonly = true,
             "findings" => self.findings = true,
+            "save" => self.save = true,
             "parse-only" => self.parse_only = true,
             "showcmd" => self.showcmd = true,
             "version" => self.version = true,

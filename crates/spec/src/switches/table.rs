@@ -180,6 +180,12 @@ pub const SWITCHES: &[SwitchDef] = &[
         "",
         "Tell what the run's own data say about its figures.",
     ),
+    long(
+        "save",
+        Nothing,
+        "",
+        "Keep the run in the history; ASSAY_DB does so too.",
+    ),
     switch(
         "parse-only",
         'P',

@@ -1,3 +1,12 @@
+CREATE TABLE host (
+    id            INTEGER PRIMARY KEY,
+    name          TEXT NOT NULL,
+    configuration TEXT NOT NULL, -- digest of its processors, memory, kernel; empty where unknown
+    kernel        TEXT,
+    cpu           TEXT,
+    UNIQUE (name, configuration)
+) STRICT;
+
 CREATE TABLE run (
     id            INTEGER PRIMARY KEY,
     digest        TEXT NOT NULL UNIQUE,
@@ -6,30 +15,52 @@ CREATE TABLE run (
     tool          TEXT NOT NULL,
     format        TEXT NOT NULL,
     command       TEXT,
-    host          TEXT,
+    host          INTEGER REFERENCES host (id),
     suite         TEXT,
     partial       INTEGER NOT NULL,
     title         TEXT NOT NULL,
     configuration TEXT NOT NULL,
-    note          TEXT,
-    document      BLOB NOT NULL
+    devices       TEXT NOT NULL,
+    iops          REAL,
+    bandwidth     REAL,
+    latency       REAL,
+    note          TEXT
 ) STRICT;
 CREATE INDEX run_finished ON run (finished_ms);
 CREATE INDEX run_configuration ON run (configuration);
+CREATE INDEX run_host ON run (host);
+CREATE INDEX run_suite ON run (suite) WHERE suite IS NOT NULL;
+
+-- Apart from `run`, so that a list need not step over the documents.
+CREATE TABLE document (
+    run   INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    bytes BLOB NOT NULL
+) STRICT;
 
 CREATE TABLE device (
-    run  INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    PRIMARY KEY (run, name)
-) STRICT, WITHOUT ROWID;
+    id            INTEGER PRIMARY KEY,
+    identity      TEXT NOT NULL, -- serial number and the like; HOST:NAME where there is none
+    configuration TEXT NOT NULL, -- digest of its settings; empty where unknown
+    name          TEXT NOT NULL,
+    model         TEXT,
+    size_bytes    INTEGER,
+    UNIQUE (identity, configuration, name)
+) STRICT;
 CREATE INDEX device_name ON device (name);
 
-CREATE TABLE tag (
-    run  INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    PRIMARY KEY (run, name)
+CREATE TABLE run_device (
+    device INTEGER NOT NULL REFERENCES device (id),
+    run    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    PRIMARY KEY (device, run)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX tag_name ON tag (name);
+CREATE INDEX run_device_run ON run_device (run);
+
+CREATE TABLE tag (
+    name TEXT NOT NULL,
+    run  INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    PRIMARY KEY (name, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tag_run ON tag (run);
 
 CREATE TABLE metric (
     run              INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
