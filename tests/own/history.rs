@@ -242,7 +242,8 @@ fn personalities_keep_nothing_unless_asked() {
         [&format!("{job} --save"), "mlc --idle_latency -b1m -x0"]
     );
     assert_eq!(runs[0]["title"], "j");
-    assert_eq!(runs[1]["metrics"].as_array().map(Vec::len), Some(1), "{}", runs[1]);
+    let figures = runs[1]["metrics"].as_array().map(Vec::len);
+    assert_eq!(figures, Some(2), "{}", runs[1]);
     // The variable does the same, and names the file.
     let db = scratch.path().join("named.db");
     let name = db.to_str().expect("UTF-8");

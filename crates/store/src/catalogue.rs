@@ -142,7 +142,11 @@ pub fn work(run: &Run) -> Vec<(String, Vec<String>)> {
     };
     take(&run.global_options);
     for job in run.reported() {
-        take(&job.options);
+        match job.options.is_empty() {
+            // Of a bare table the name is all that tells what was done.
+            true => take(&vec![("job".to_owned(), job.name.clone())]),
+            false => take(&job.options),
+        }
     }
     for table in &run.memory_tables {
         take(&vec![("memory".to_owned(), table.test.name().to_owned())]);

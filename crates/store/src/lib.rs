@@ -16,7 +16,7 @@ mod sqlite;
 
 pub use catalogue::{Metric, metrics, work};
 pub use place::default_path;
-pub use sqlite::Sqlite;
+pub use sqlite::{Sqlite, VERSION};
 
 use result::Run;
 use serde::Serialize;

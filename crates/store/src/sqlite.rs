@@ -18,6 +18,9 @@ const MIGRATIONS: [&str; 1] = [include_str!("sqlite/v1.sql")];
 const PATIENCE: Duration = Duration::from_secs(30);
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
+/// Version of the tables that this program writes.
+pub const VERSION: u32 = MIGRATIONS.len() as u32;
+
 /// A history in a file.
 pub struct Sqlite {
     connection: Connection,
@@ -73,7 +76,7 @@ impl Sqlite {
                 what: "a database of another program".to_owned(),
             });
         }
-        let known = MIGRATIONS.len() as u32;
+        let known = VERSION;
         let found = number(&self.connection, "user_version").map_err(failed)? as u32;
         if found > known {
             return Err(StoreError::Newer { path, found, known });

@@ -184,6 +184,56 @@ fn damage_and_later_versions_are_told() {
     );
 }
 
+/// A history as each version wrote it.
+const SAMPLES: [(u32, &str); 1] = [(1, include_str!("samples/v1.sql"))];
+
+#[test]
+fn histories_of_every_version_open() {
+    let versions = SAMPLES.map(|(version, _)| version);
+    assert!(
+        versions.into_iter().eq(1..=store::VERSION),
+        "a version without a sample"
+    );
+    for (version, sample) in SAMPLES {
+        let place = place();
+        let path = place.path().join("h.db");
+        let raw = rusqlite::Connection::open(&path).expect("a database");
+        raw.execute_batch(sample).expect("the sample");
+        raw.pragma_update(None, "application_id", 0x4173_7379)
+            .expect("ours");
+        raw.pragma_update(None, "user_version", version)
+            .expect("a version");
+        drop(raw);
+        let mut store = open(&path);
+        let filter = Filter {
+            tag: Some("before".to_owned()),
+            figures: true,
+            ..Filter::default()
+        };
+        let found = store.list(&filter).expect("a list");
+        assert_eq!(found.len(), 1);
+        let one = &found[0];
+        assert_eq!(one.host.as_deref(), Some("db1"));
+        assert_eq!(one.suite.as_deref(), Some("nightly"));
+        assert_eq!(one.note.as_deref(), Some("quiet machine"));
+        assert_eq!(one.iops, Some(38_000.0));
+        assert_eq!(one.metrics.len(), 2);
+        let all = store.list(&Filter::default()).expect("a list");
+        assert_eq!(all.len(), 2);
+        for entry in &all {
+            let run = store.document(entry.id).expect("a document");
+            assert_eq!(store::metrics(&run)[0].value, entry.iops.expect("a rate"));
+            // It is known again, and another one is not.
+            let about = About::default();
+            let again = store.save(&run, &about).expect("saved");
+            assert_eq!(again, Saved::Known(entry.id), "version {version}");
+            let other = numbered(run, 7);
+            assert!(matches!(store.save(&other, &about), Ok(Saved::New(_))));
+        }
+        assert!(store.sound().expect("a check"));
+    }
+}
+
 #[test]
 fn an_empty_file_becomes_a_history() {
     let place = place();
