@@ -125,14 +125,24 @@ fn another_history_takes_in_what_was_exported() {
     let done = assay(&scratch, &["history", "import", &notes("cloud.txt")]);
     assert_eq!(done.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(errors.contains("not written by `assay history export"), "{errors}");
+    assert!(
+        errors.contains("not written by `assay history export"),
+        "{errors}"
+    );
 }
 
 #[test]
 fn parquet_is_a_file_of_its_own_kind() {
     let scratch = Scratch::new("parquet");
     out(&assay(&scratch, &["import", &notes("cloud.txt")]));
-    let words = ["history", "export", "--format", "parquet", "-o", "all.parquet"];
+    let words = [
+        "history",
+        "export",
+        "--format",
+        "parquet",
+        "-o",
+        "all.parquet",
+    ];
     out(&assay(&scratch, &words));
     let bytes = std::fs::read(scratch.path().join("all.parquet")).expect("the file");
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
@@ -166,7 +176,10 @@ fn at_home(scratch: &Scratch, words: &str) -> (Outcome, PathBuf) {
 fn kept_at(path: &Path) -> Vec<Value> {
     let path = path.to_str().expect("UTF-8");
     let words = fio("history list --format json --db").arg(path);
-    let outcome = words.spawn_as(Command::new(assay_path())).wait().expect_ok();
+    let outcome = words
+        .spawn_as(Command::new(assay_path()))
+        .wait()
+        .expect_ok();
     serde_json::from_str(&outcome.stdout).expect("an array")
 }
 

@@ -38,7 +38,12 @@ pub fn metrics(run: &Run) -> Vec<Metric> {
         metrics.push(Metric {
             job: named.name,
             direction: String::new(),
-            name: if higher_is_better { "bandwidth" } else { "latency" }.to_owned(),
+            name: if higher_is_better {
+                "bandwidth"
+            } else {
+                "latency"
+            }
+            .to_owned(),
             value: named.figure.median,
             higher_is_better,
         });
@@ -200,7 +205,12 @@ pub fn devices(run: &Run, host: &str) -> Vec<KnownDevice> {
     walk(&run.disks, &mut names);
     if let Some(picture) = &run.host {
         // A run without disk statistics still has targets.
-        names.extend(picture.targets.iter().flat_map(|target| target.devices.clone()));
+        names.extend(
+            picture
+                .targets
+                .iter()
+                .flat_map(|target| target.devices.clone()),
+        );
     }
     let mut known: Vec<KnownDevice> = Vec::new();
     for name in names {
@@ -276,7 +286,11 @@ mod tests {
     #[test]
     fn work_is_told_from_its_spelling_and_its_place() {
         let one = asked(&[("rw", "randread"), ("bs", "4k"), ("filename", "/dev/sda")]);
-        let same = asked(&[("bs", "4096"), ("readwrite", "RANDREAD"), ("filename", "/x")]);
+        let same = asked(&[
+            ("bs", "4096"),
+            ("readwrite", "RANDREAD"),
+            ("filename", "/x"),
+        ]);
         let other = asked(&[("rw", "randread"), ("bs", "8k"), ("filename", "/dev/sda")]);
         assert_eq!(configuration(&one), configuration(&same));
         assert_ne!(configuration(&one), configuration(&other));

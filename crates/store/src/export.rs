@@ -222,7 +222,11 @@ mod tests {
         let bytes = parquet(&entries()).expect("a file");
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).expect("parquet");
         let schema = reader.metadata().file_metadata().schema_descr();
-        let names: Vec<&str> = schema.columns().iter().map(|column| column.name()).collect();
+        let names: Vec<&str> = schema
+            .columns()
+            .iter()
+            .map(|column| column.name())
+            .collect();
         assert_eq!(names, HEADS);
         let rows: Vec<_> = reader
             .get_row_iter(None)

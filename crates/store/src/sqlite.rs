@@ -485,7 +485,10 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
          SELECT id FROM device WHERE name = ? OR identity = ? OR model = ?))",
         device,
     );
-    put("host IN (SELECT id FROM host WHERE name = ?)", text(&filter.host));
+    put(
+        "host IN (SELECT id FROM host WHERE name = ?)",
+        text(&filter.host),
+    );
     put("suite = ?", text(&filter.suite));
     put(
         "run.id IN (SELECT run FROM tag WHERE name = ?)",

@@ -118,7 +118,10 @@ fn runs_are_found() {
     assert_eq!(store.collect(i64::MAX).expect("collected"), 16);
     let left = store.list(&Filter::default()).expect("a list");
     assert_eq!(left.len(), 8);
-    assert!(left.iter().all(|left| left.finished_ms == 0 || left.id == 20));
+    assert!(
+        left.iter()
+            .all(|left| left.finished_ms == 0 || left.id == 20)
+    );
     assert!(store.sound().expect("a check"));
 }
 

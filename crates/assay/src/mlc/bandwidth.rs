@@ -1,7 +1,7 @@
 //! `--peak_injection_bandwidth`, `--max_bandwidth` and `--bandwidth_matrix`.
 
-use super::setup::{Setup, op};
 use super::paper::put;
+use super::setup::{Setup, op};
 use memory::Figure;
 use memory::bandwidth::{self, Bandwidth, Job, Subject};
 use memory::machine::Threads;

@@ -1,7 +1,7 @@
 //! `--idle_latency` and `--latency_matrix`.
 
-use super::setup::Setup;
 use super::paper::put;
+use super::setup::Setup;
 use memory::chase::Chain;
 use memory::latency::{self, Idle, Subject};
 use memory::place::{Home, Wish, on_cpu};

@@ -1,7 +1,7 @@
 //! `--loaded_latency`: one thread waits for its loads while the others make load.
 
-use super::setup::{Setup, op};
 use super::paper::put;
+use super::setup::{Setup, op};
 use anyhow::bail;
 use memory::mixer::Window;
 use memory::rows::{BUCKETS, Field, Row, Rows, with_rows};

@@ -15,8 +15,8 @@ mod transfer;
 
 use crate::history;
 use crate::out::is_gone;
-use paper::put;
 use memory::rows::Rows;
+use paper::put;
 use render::mlc as text;
 use setup::Setup;
 use signal_hook::consts::{SIGINT, SIGTERM};

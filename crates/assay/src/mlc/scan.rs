@@ -1,7 +1,7 @@
 //! `--memory_bandwidth_scan`.
 
-use super::setup::Setup;
 use super::paper::put;
+use super::setup::Setup;
 use anyhow::{Context, bail};
 use memory::sample::Rule;
 use memory::scan::{self, Subject};

@@ -1,7 +1,7 @@
 //! `--c2c_latency`: lines that go from the cache of one core to another's.
 
-use super::setup::Setup;
 use super::paper::put;
+use super::setup::Setup;
 use anyhow::bail;
 use memory::c2c::{self, HandOver, Pair, WINDOW_BYTES};
 use memory::place::{Buffer, Wish};
