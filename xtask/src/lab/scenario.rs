@@ -34,7 +34,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 const LAST: usize = 40;
 
 /// All of them.
-pub const SCENARIOS: [Scenario; 5] = [
+pub const SCENARIOS: [Scenario; 6] = [
     Scenario {
         name: "nvme",
         script: include_str!("scenarios/nvme.sh"),
@@ -85,6 +85,16 @@ pub const SCENARIOS: [Scenario; 5] = [
                   -device nvme,id=c0,serial=lab0 -device nvme-ns,drive=n0,bus=c0,nsid=1 \
                   -device nvme-ns,drive=n1,bus=c0,nsid=2",
         images: &[("data.img", 64), ("state.img", 1)],
+        files: &[],
+    },
+    Scenario {
+        name: "numa",
+        script: include_str!("scenarios/numa.sh"),
+        modules: &[],
+        devices: "-object memory-backend-ram,id=m0,size=512M \
+                  -object memory-backend-ram,id=m1,size=512M \
+                  -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1",
+        images: &[],
         files: &[],
     },
 ];
