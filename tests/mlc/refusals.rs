@@ -63,6 +63,14 @@ fn words_files_and_numbers_that_make_no_sense() {
             "threads can read",
         ),
         ("--idle_latency -e0".to_owned(), "driver of Windows"),
+        (
+            "--idle_latency -e --prefetch_off".to_owned(),
+            "`--prefetch_off` and `-e` exclude each other",
+        ),
+        (
+            "--bandwidth_matrix --prefetch_off".to_owned(),
+            "the thread that measures latency, and there is none here",
+        ),
     ] {
         let outcome = mlc(&words);
         assert_eq!(outcome.code, Some(1), "{words}: {outcome}");
@@ -74,6 +82,27 @@ fn words_files_and_numbers_that_make_no_sense() {
             outcome.stderr
         );
         assert!(!outcome.stdout.contains("Each iteration"), "{words}");
+    }
+}
+
+/// Registers are changed where that was asked for, and where it cannot be done nothing is measured.
+#[test]
+fn prefetchers_that_cannot_be_turned_off_are_an_error() {
+    let first = cpus()[0];
+    if std::path::Path::new(&format!("/dev/cpu/{first}/msr")).exists() {
+        return skip("prefetchers", "this machine has the registers");
+    }
+    let of = [
+        mlc("--idle_latency -b1m -t0.05 --prefetch_off"),
+        mem("latency --buffer 4m --prefetch-off"),
+    ];
+    for outcome in of {
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert_eq!(outcome.stdout, "", "{outcome}");
+        assert!(
+            outcome.stderr.contains("the prefetchers stay as they are"),
+            "{outcome}"
+        );
     }
 }
 

@@ -61,8 +61,50 @@ fn matrix() -> String {
     format!("\t\tNuma node\nNuma node{cells}\t\n{row}")
 }
 
+/// What `assay import` finds in a report is what stands there: every number with a decimal point
+/// in lines that are no remarks, in their order.
+fn read_back(report: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report");
+    std::fs::write(&path, report).unwrap();
+    let words = format!("{} --json", path.display());
+    let mut command = std::process::Command::new(assay_path());
+    command.arg("import");
+    let outcome = fio(&words).spawn_as(command).wait().expect_ok();
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let mut found = Vec::new();
+    figures(&document, &mut found);
+    let not = ["***", "Intel", "Command line", "Using buffer"];
+    let lines = report
+        .lines()
+        .filter(|line| !not.iter().any(|start| line.starts_with(start)));
+    let printed: Vec<f64> = lines
+        .flat_map(str::split_whitespace)
+        .filter(|word| word.contains('.'))
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    assert!(!printed.is_empty(), "{report}");
+    assert_eq!(found, printed, "{report}");
+}
+
+/// The values of all memory tables of a document.
+fn figures(value: &serde_json::Value, found: &mut Vec<f64>) {
+    use serde_json::Value;
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| figures(item, found)),
+        Value::Object(members) => members.iter().for_each(|(name, member)| match member {
+            Value::Array(values) if name == "values" => {
+                found.extend(values.iter().filter_map(Value::as_f64));
+            }
+            member => figures(member, found),
+        }),
+        _ => {}
+    }
+}
+
 fn expect(words: &str, body: &str) {
     let outcome = mlc(words).expect_ok();
+    read_back(&outcome.stdout);
     let text = without_remarks(&outcome.stdout);
     let text = text
         .strip_prefix(BANNER)
@@ -195,6 +237,7 @@ fn cache_to_cache() {
         return skip("cache_to_cache", "it needs two CPUs");
     }
     let text = mlc("--c2c_latency -C256 -v").expect_ok().stdout;
+    read_back(&text);
     let text = without_remarks(&text).replace("Using small pages for allocating buffers\n", "");
     let body = text
         .split_once("-v \n\n")
@@ -212,6 +255,7 @@ fn cache_to_cache() {
 #[test]
 fn everything() {
     let text = mlc("-b4m -t0.02 -v").expect_ok().stdout;
+    read_back(&text);
     let mut from = 0;
     let mut sections = vec![
         "Measuring idle latencies for random access (in ns)...\n",

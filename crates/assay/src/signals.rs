@@ -2,13 +2,43 @@
 //! SIGUSR1 asks for a running report.
 
 use run::Remote;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Exit status of a run ended by a signal.
 pub const EXIT_SIGNAL: u8 = 128;
+
+/// Ends the process at the first signal that asks for it, for verbs without a crew: registers of
+/// the prefetchers go back first, then `last` says and writes what there is.
+pub fn end_at_signal(last: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let ignored = ignored();
+    // What `nohup` has made ignored stays so.
+    let heeded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+    let heeded = heeded.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0);
+    let mut signals = Signals::new(heeded)?;
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                if let Err(error) = memory::prefetch::end_all() {
+                    eprintln!("prefetchers stay off: {error}; the next run tries again");
+                }
+                last();
+                std::process::exit(EXIT_SIGNAL.into());
+            }
+        })?;
+    Ok(())
+}
+
+/// Signals that this process ignores, a bit each from signal 1 on.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
 
 /// What signals act on.
 #[derive(Default)]

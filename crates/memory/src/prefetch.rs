@@ -1,22 +1,19 @@
 //! Prefetchers turned off and on again, by a register of the processor, when asked to.
 //!
 //! The register is written through `/dev/cpu/N/msr`, read back, and put back by [`Off`] when it
-//! goes, when a signal ends the program, or, after a crash, by the next run: before anything is
-//! written, the old values stand in a journal. Two runs cannot both hold them, since the second
-//! would take the first one's change for the old value.
+//! goes, by [`end_all`] where a signal ends the program, or, after a crash, by [`recover`] in the
+//! next run: before anything is written, the old values stand in a journal. Two runs cannot both
+//! hold them, since the second would take the first one's change for the old value.
 
 use crate::error::Error;
 use crate::machine::ranges;
 use host::Root;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::{Handle, Signals};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The journal, below the root.
 const JOURNAL: &str = "run/assay-prefetchers";
@@ -50,77 +47,45 @@ struct Old {
 /// Prefetchers that are off as long as this lives.
 #[derive(Debug)]
 pub struct Off {
-    shared: Arc<Shared>,
-    handle: Handle,
-    watcher: Option<JoinHandle<()>>,
+    held: Arc<Held>,
+    guards: &'static Guards,
     /// CPUs whose prefetchers are off.
     cpus: Vec<u32>,
 }
 
+/// What one guard has to put back.
 #[derive(Debug)]
-struct Shared {
+struct Held {
     root: Root,
-    /// What is still to be put back; empty once that is done.
-    old: Mutex<Vec<Old>>,
+    old: Vec<Old>,
 }
 
+/// The guards of the process. Registers and journal are touched under this lock only, so that the
+/// thread that ends the process after a signal never meets a guard halfway.
+#[derive(Debug, Default)]
+struct Guards(Mutex<Live>);
+
+#[derive(Debug, Default)]
+struct Live {
+    held: Vec<Arc<Held>>,
+    /// The process is about to end: no further guard may be made.
+    ending: bool,
+}
+
+static GUARDS: Guards = Guards(Mutex::new(Live {
+    held: Vec::new(),
+    ending: false,
+}));
+
 impl Off {
-    /// Turns the prefetchers of `cpus` off.
+    /// Turns the prefetchers of `cpus` off. A program that makes guards and ends by
+    /// [`std::process::exit`], after a signal for instance, calls [`end_all`] before.
     ///
     /// # Errors
     /// The processor has no such register, it may not be written or does not keep what is
-    /// written, or another run holds it. Nothing is changed then.
+    /// written, another run holds it, or the process is ending. Nothing is changed then.
     pub fn new(root: &Root, cpus: &[u32]) -> Result<Off, Error> {
-        let register = register(root)?;
-        recover(root)?;
-        let mut old = Vec::new();
-        for &cpu in cpus {
-            let value = read(root, cpu, register.number)?;
-            old.push(Old {
-                cpu,
-                register: register.number,
-                value,
-            });
-        }
-        write_journal(root, &old)?;
-        let shared = Arc::new(Shared {
-            root: root.clone(),
-            old: Mutex::new(old.clone()),
-        });
-        let mut signals = match Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) {
-            Ok(signals) => signals,
-            Err(source) => {
-                let _ = std::fs::remove_file(root.path(JOURNAL));
-                return Err(Error::system("watching for signals")(source));
-            }
-        };
-        let handle = signals.handle();
-        let watching = shared.clone();
-        let watcher = std::thread::spawn(move || {
-            if let Some(signal) = signals.forever().next() {
-                let _ = watching.put_back();
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-        });
-        // From here on the guard puts back what has been changed, also on an error.
-        let off = Off {
-            shared,
-            handle,
-            watcher: Some(watcher),
-            cpus: cpus.to_vec(),
-        };
-        for one in old {
-            let wanted = one.value | register.bits;
-            write(root, one.cpu, register.number, wanted)?;
-            if read(root, one.cpu, register.number)? != wanted {
-                return Err(Error::refused(format!(
-                    "register {:#x} of CPU {} does not keep what is written to it (a hypervisor \
-                     ignores it): the prefetchers stay as they are",
-                    register.number, one.cpu
-                )));
-            }
-        }
-        Ok(off)
+        GUARDS.turn_off(root, cpus)
     }
 
     /// What was done, in words for reports.
@@ -133,31 +98,113 @@ impl Off {
     /// # Errors
     /// A register cannot be written; the journal stays for the next run.
     pub fn end(self) -> Result<(), Error> {
-        self.shared.put_back()
+        self.guards.turn_on(&self.held)
     }
 }
 
 impl Drop for Off {
     fn drop(&mut self) {
         // What cannot be put back stays in the journal.
-        let _ = self.shared.put_back();
-        self.handle.close();
-        if let Some(watcher) = self.watcher.take() {
-            let _ = watcher.join();
-        }
+        let _ = self.guards.turn_on(&self.held);
     }
 }
 
-impl Shared {
-    fn put_back(&self) -> Result<(), Error> {
-        let mut old = self.old.lock().unwrap_or_else(PoisonError::into_inner);
-        if old.is_empty() {
-            return Ok(());
+/// Puts back what every guard of this process holds; from now on none can be made. For the thread
+/// that is about to end the process.
+///
+/// # Errors
+/// A register cannot be written; the journal stays for the next run.
+pub fn end_all() -> Result<(), Error> {
+    GUARDS.end()
+}
+
+impl Guards {
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turn_off(&'static self, root: &Root, cpus: &[u32]) -> Result<Off, Error> {
+        let mut live = self.live();
+        if live.ending {
+            return Err(Error::refused("the process is ending"));
         }
-        put_back(&self.root, &old)?;
-        old.clear();
+        let register = register(root)?;
+        recover(root)?;
+        let mut old = Vec::new();
+        for &cpu in cpus {
+            let value = read(root, cpu, register.number)?;
+            old.push(Old {
+                cpu,
+                register: register.number,
+                value,
+            });
+        }
+        write_journal(root, &old)?;
+        let held = Arc::new(Held {
+            root: root.clone(),
+            old,
+        });
+        if let Err(error) = switch(&held, register) {
+            // What cannot be put back stays in the journal.
+            let _ = held.put_back();
+            return Err(error);
+        }
+        live.held.push(held.clone());
+        Ok(Off {
+            held,
+            guards: self,
+            cpus: cpus.to_vec(),
+        })
+    }
+
+    /// Does nothing for a guard that has been put back.
+    fn turn_on(&self, held: &Arc<Held>) -> Result<(), Error> {
+        let mut live = self.live();
+        let at = live.held.iter().position(|one| Arc::ptr_eq(one, held));
+        at.map_or(Ok(()), |at| live.held.swap_remove(at).put_back())
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        let mut live = self.live();
+        live.ending = true;
+        let ends: Vec<_> = live.held.drain(..).map(|held| held.put_back()).collect();
+        ends.into_iter().collect()
+    }
+}
+
+/// Writes the registers and looks whether they keep it.
+fn switch(held: &Held, register: Register) -> Result<(), Error> {
+    for one in &held.old {
+        let wanted = one.value | register.bits;
+        write(&held.root, one.cpu, register.number, wanted)?;
+        if read(&held.root, one.cpu, register.number)? != wanted {
+            return Err(Error::refused(format!(
+                "register {:#x} of CPU {} does not keep what is written to it (a hypervisor \
+                 ignores it): the prefetchers stay as they are",
+                register.number, one.cpu
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Held {
+    fn put_back(&self) -> Result<(), Error> {
+        put_back(&self.root, &self.old)?;
         let journal = self.root.path(JOURNAL);
         std::fs::remove_file(&journal).map_err(Error::system(journal.display().to_string()))
+    }
+}
+
+/// Puts back what a run that did not end well has left, as [`recover`] does; what there was to be
+/// said of it.
+pub fn left(root: &Root) -> Option<String> {
+    match recover(root) {
+        Ok(0) => None,
+        Ok(n) => Some(format!(
+            "A run that was killed had left prefetchers off: {n} registers were put back"
+        )),
+        Err(error) => Some(format!("Prefetchers may be off: {error}")),
     }
 }
 
@@ -362,6 +409,23 @@ mod tests {
                 .to_string()
                 .contains("is damaged")
         );
+    }
+
+    /// A signal's thread may end the process at any moment, also while a guard is dropped.
+    #[test]
+    fn the_end_of_the_process_puts_back_and_allows_no_more() {
+        let (_dir, root) = machine("GenuineIntel");
+        let guards: &'static Guards = Box::leak(Box::default());
+        let off = guards.turn_off(&root, &[0, 1]).unwrap();
+        guards.end().unwrap();
+        assert_eq!(values(&root), [0x10, 3]);
+        assert!(!root.path(JOURNAL).exists());
+        let late = guards.turn_off(&root, &[0]).unwrap_err().to_string();
+        assert!(late.contains("is ending"), "{late}");
+        // The guard has nothing left to do: what another run writes now stays.
+        write(&root, 0, INTEL.number, 0x77).unwrap();
+        drop(off);
+        assert_eq!(values(&root), [0x77, 3]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum MemoryTest {
     LoadedLatency,
     /// Latency of a line that another core holds.
     CacheToCache,
+    /// Bandwidth of each region of physical memory.
+    Scan,
 }
 
 impl MemoryTest {
@@ -32,6 +34,7 @@ impl MemoryTest {
             MemoryTest::BandwidthMatrix => "bandwidth matrix",
             MemoryTest::LoadedLatency => "loaded latency",
             MemoryTest::CacheToCache => "cache-to-cache latency",
+            MemoryTest::Scan => "memory bandwidth scan",
         }
     }
 }

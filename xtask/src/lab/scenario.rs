@@ -90,8 +90,8 @@ pub const SCENARIOS: [Scenario; 6] = [
     Scenario {
         name: "numa",
         script: include_str!("scenarios/numa.sh"),
-        modules: &[],
-        devices: "-object memory-backend-ram,id=m0,size=512M \
+        modules: &["msr"],
+        devices: "-cpu max,vendor=GenuineIntel,family=6 -object memory-backend-ram,id=m0,size=512M \
                   -object memory-backend-ram,id=m1,size=512M \
                   -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1",
         images: &[],

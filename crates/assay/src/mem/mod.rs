@@ -97,6 +97,10 @@ struct Options {
     /// Instructions of the kernels: sse2, avx2, avx512 or neon; otherwise the best of them
     #[arg(long, global = true, value_name = "NAME", value_parser = isa)]
     isa: Option<memory::kernel::Isa>,
+    /// Turn the prefetchers of the CPUs that measure latency off meanwhile, which needs root and
+    /// /dev/cpu/N/msr; otherwise the order of the loads defeats them
+    #[arg(long, global = true)]
+    prefetch_off: bool,
     /// Memory modules, such as 8xDDR5-4800, where the firmware does not list them
     #[arg(long, global = true, value_name = "MODULES", value_parser = dimms::parse)]
     dimms: Option<result::memory::DataSheet>,

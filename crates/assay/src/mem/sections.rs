@@ -12,6 +12,7 @@ use memory::layout::Layout;
 use memory::loaded::{self, Delays, Load};
 use memory::mixer::Window;
 use memory::place::{Home, Pages, Wish};
+use memory::prefetch::Off;
 use memory::scan;
 use memory::staircase::{LAST_BYTES, Stairs, curve};
 use result::memory::{Bandwidth, BandwidthRow, CacheCurve, Matrix, Mix, Tried};
@@ -31,6 +32,14 @@ pub fn all(session: &Session) -> Vec<Section> {
         all.push(Section::Matrix);
     }
     all
+}
+
+/// What was done about the prefetchers while latency was measured.
+fn method(off: Option<&Off>, on: &str) -> String {
+    match off {
+        Some(off) => format!("{} while latency was measured", off.describe()),
+        None => on.to_owned(),
+    }
 }
 
 /// Measures one section.
@@ -54,12 +63,15 @@ fn idle(session: &Session) -> anyhow::Result<()> {
         sample: Duration::from_millis(20),
     };
     let cpu = session.first_cpu();
+    let off = session.prefetchers(&[cpu])?;
     let latency = split(&session.machine, cpu, &session.latency_wish(), &how)?.document();
     session.print(&render::memory::latency(&latency))?;
     session.memory(|memory| {
         memory.conditions.pages = latency.rows[0].pages.clone();
-        memory.conditions.prefetch =
-            "left on; random order over many rows and pages defeats them".to_owned();
+        memory.conditions.prefetch = method(
+            off.as_ref(),
+            "left on; random order over many rows and pages defeats them",
+        );
         memory.latency = Some(latency);
     });
     Ok(())
@@ -67,6 +79,7 @@ fn idle(session: &Session) -> anyhow::Result<()> {
 
 fn cache(session: &Session) -> anyhow::Result<()> {
     let cpu = session.first_cpu();
+    let off = session.prefetchers(&[cpu])?;
     let mut section = CacheCurve {
         cpu,
         curves: Vec::new(),
@@ -93,7 +106,8 @@ fn cache(session: &Session) -> anyhow::Result<()> {
     session.memory(|memory| {
         if memory.latency.is_none() {
             memory.conditions.pages = section.curves[0].pages.clone();
-            memory.conditions.prefetch = "left on; the order of the loads defeats them".to_owned();
+            memory.conditions.prefetch =
+                method(off.as_ref(), "left on; the order of the loads defeats them");
         }
         memory.cache = Some(section);
     });
@@ -278,6 +292,7 @@ fn under_load(session: &Session, only: &[&Named], delays: &[u32]) -> anyhow::Res
     } else {
         only.to_vec()
     };
+    let off = session.prefetchers(&[*first])?;
     for mix in mixes {
         session.progress(&format!("loaded: {}, pauses around the knee", mix.title));
         let loads = load.iter().map(|&cpu| Load {
@@ -307,8 +322,10 @@ fn under_load(session: &Session, only: &[&Named], delays: &[u32]) -> anyhow::Res
         session.print(&render::memory::loaded(&curve))?;
         session.memory(|memory| {
             if memory.latency.is_none() && memory.bandwidth.is_none() {
-                memory.conditions.prefetch =
-                    "left on; random order over the buffer defeats them".to_owned();
+                memory.conditions.prefetch = method(
+                    off.as_ref(),
+                    "left on; random order over the buffer defeats them",
+                );
             }
             memory.loaded.push(curve);
         });
@@ -362,7 +379,16 @@ fn matrix(session: &Session) -> anyhow::Result<()> {
                 wish: on_node(session.latency_wish()),
                 layout: Layout::LOCAL,
             };
-            for idle in latency::idle(machine, cpu, &[subject], &how)? {
+            let off = session.prefetchers(&[cpu])?;
+            let measured = latency::idle(machine, cpu, &[subject], &how)?;
+            session.memory(|memory| {
+                if memory.conditions.prefetch.is_empty() {
+                    memory.conditions.prefetch =
+                        method(off.as_ref(), "left on; the order of the loads defeats them");
+                }
+            });
+            drop(off);
+            for idle in measured {
                 if !idle.placement.is_on(node) {
                     let found = &idle.placement.nodes;
                     let what = format!("node {node} was asked for, the kernel says {found:?}");

@@ -6,11 +6,10 @@ use crate::history::Keeping;
 use anyhow::Context;
 use memory::machine::{Machine, Threads};
 use memory::place::{self, Home, Wish};
+use memory::prefetch::{self, Off};
 use memory::sample::Rule;
 use result::Run;
 use result::memory::Memory;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,6 +37,7 @@ pub struct Session {
     pages: Pages,
     /// Instructions that were asked for.
     pub isa: Option<memory::kernel::Isa>,
+    prefetch_off: bool,
     progress: bool,
 }
 
@@ -68,7 +68,14 @@ impl Session {
             json: options.json,
             keeping: options.keeping.clone(),
         }));
-        heed_signals(Arc::clone(&document))?;
+        let last = Arc::clone(&document);
+        crate::signals::end_at_signal(move || {
+            eprintln!("\nassay: mem: ended by a signal");
+            if let Err(error) = lock(&last).write(true) {
+                eprintln!("assay: mem: {error:#}");
+            }
+        })
+        .context("signals")?;
         let session = Session {
             before: Before::look(machine.root()),
             begun: Instant::now(),
@@ -80,6 +87,7 @@ impl Session {
             buffer: options.buffer,
             pages: options.pages,
             isa: options.isa,
+            prefetch_off: options.prefetch_off,
             progress: std::io::stderr().is_terminal(),
             machine,
             document,
@@ -88,11 +96,28 @@ impl Session {
         session.memory(|memory| {
             memory.data_sheet = sheet.or_else(|| dimms::of_firmware(session.machine.root()));
         });
+        if let Some(left) = prefetch::left(session.machine.root()) {
+            session.remark(left);
+        }
+        // Before anything is measured: whether it can be done at all.
+        if let Some(off) = session.prefetchers(&[session.first_cpu()])? {
+            off.end()?;
+        }
         let sizes = session.machine.sizes(session.cpus().len(), session.node);
         if let Some(warning) = sizes.warning.filter(|_| session.buffer.is_none()) {
             session.remark(warning);
         }
         Ok(session)
+    }
+
+    /// Turns the prefetchers of the CPUs that are about to measure latency off, if that was asked
+    /// for.
+    ///
+    /// # Errors
+    /// They cannot be turned off.
+    pub fn prefetchers(&self, cpus: &[u32]) -> anyhow::Result<Option<Off>> {
+        let root = self.machine.root();
+        Ok(self.prefetch_off.then(|| Off::new(root, cpus)).transpose()?)
     }
 
     /// Changes the document.
@@ -273,22 +298,4 @@ impl Document {
         }
         Ok(())
     }
-}
-
-/// The first signal ends the process, with what has been measured until then.
-fn heed_signals(document: Arc<Mutex<Document>>) -> anyhow::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).context("signals")?;
-    std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            if signals.forever().next().is_some() {
-                eprintln!("\nassay: mem: ended by a signal");
-                if let Err(error) = lock(&document).write(true) {
-                    eprintln!("assay: mem: {error:#}");
-                }
-                std::process::exit(crate::signals::EXIT_SIGNAL.into());
-            }
-        })
-        .context("a thread for signals")?;
-    Ok(())
 }

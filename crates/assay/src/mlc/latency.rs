@@ -2,6 +2,7 @@
 
 use super::paper::put;
 use super::setup::Setup;
+use host::cpu::Node;
 use memory::chase::Chain;
 use memory::latency::{self, Idle, Subject};
 use memory::place::{Home, Wish, on_cpu};
@@ -14,11 +15,11 @@ const HISTOGRAM_LOADS: u64 = 1_000_000;
 pub fn idle(setup: &Setup) -> anyhow::Result<()> {
     let subject = setup.subject();
     put(&text::latency_buffer(subject.wish.bytes))?;
-    prefetchers(setup)?;
     if setup.flags.all_cpus {
         return every_cpu(setup, &subject);
     }
     let cpu = setup.latency_cpu();
+    let _off = setup.prefetchers(&[cpu])?;
     if let Some(millions) = setup.flags.steps {
         return counted(setup, cpu, &subject, millions);
     }
@@ -64,14 +65,6 @@ fn counted(setup: &Setup, cpu: u32, subject: &Subject, millions: u32) -> anyhow:
     Ok(put(&text::idle_latency(ns * hz / 1e9, ns))?)
 }
 
-/// What MLC says when prefetchers stay on, which they do.
-fn prefetchers(setup: &Setup) -> anyhow::Result<()> {
-    if !setup.flags.keep_prefetchers && !setup.flags.random {
-        put(text::PREFETCHERS_KEPT)?;
-    }
-    Ok(())
-}
-
 fn on_node(setup: &Setup, subject: &Subject, node: u32) -> Subject {
     let home = match setup.machine.memory_nodes().len() {
         0 | 1 => subject.wish.home.clone(),
@@ -88,8 +81,10 @@ fn on_node(setup: &Setup, subject: &Subject, node: u32) -> Subject {
 
 fn every_cpu(setup: &Setup, subject: &Subject) -> anyhow::Result<()> {
     let nodes = setup.machine.memory_nodes();
+    let cpus = setup.machine.workers(setup.threads());
+    let _off = setup.prefetchers(&cpus)?;
     put(&text::every_cpu_start(&nodes))?;
-    for cpu in setup.machine.workers(setup.threads()) {
+    for cpu in cpus {
         let mut row = Vec::new();
         for &node in &nodes {
             let subject = on_node(setup, subject, node);
@@ -107,30 +102,35 @@ pub fn matrix(setup: &Setup) -> anyhow::Result<()> {
     if setup.mode == spec::mlc::Mode::LatencyMatrix {
         put(&text::latency_buffer(subject.wish.bytes))?;
     }
-    prefetchers(setup)?;
     if setup.flags.all_cpus {
         return every_cpu(setup, &subject);
     }
     let nodes = setup.machine.memory_nodes();
-    put(&text::latency_matrix_start(true, &nodes))?;
+    let first_of = |node: &Node| {
+        let mut usable = setup.machine.cpus.iter().map(|cpu| cpu.id);
+        usable.find(|cpu| node.cpus.contains(cpu))
+    };
+    let from = setup.machine.nodes.iter();
+    let from: Vec<(u32, u32)> = from
+        .filter_map(|node| Some((node.id, first_of(node)?)))
+        .collect();
+    let cpus: Vec<u32> = from.iter().map(|(_, cpu)| *cpu).collect();
+    let _off = setup.prefetchers(&cpus)?;
+    put(&text::latency_matrix_start(!setup.ascending(), &nodes))?;
     let mut spreads = String::new();
-    for from in &setup.machine.nodes {
-        let usable = setup.machine.cpus.iter().map(|cpu| cpu.id);
-        let Some(cpu) = usable.into_iter().find(|cpu| from.cpus.contains(cpu)) else {
-            continue;
-        };
+    for (from, cpu) in from {
         let mut row = Vec::new();
         for &to in &nodes {
             let subject = on_node(setup, &subject, to);
             let idle = latency::idle(&setup.machine, cpu, &[subject], &setup.sampling())?;
             for idle in &idle {
                 row.push(Some(idle.ns.median));
-                let what = format!("node {} to node {to}", from.id);
+                let what = format!("node {from} to node {to}");
                 spreads += &text::spread(&what, &idle.ns, text::NS);
                 spreads += &Setup::placed(&what, &idle.placement);
             }
         }
-        put(&text::latency_row(from.id, &row))?;
+        put(&text::latency_row(from, &row))?;
     }
     if setup.verbose() {
         put(&spreads)?;

@@ -22,9 +22,14 @@ pub fn run(setup: &Setup, rows: &Rows) -> anyhow::Result<()> {
             let bytes = rows.rows.first().map_or(0, |row| row.wish.bytes);
             put(&text::load_buffers(bytes))?;
         }
-        if !setup.flags.keep_prefetchers && !setup.flags.random && rows.chase.is_some() {
-            put(text::PREFETCHERS_KEPT)?;
-        }
+    }
+    let _off = match (&rows.chase, setup.mode) {
+        (None, _) => None,
+        // A whole run has said it in its first section.
+        (Some(_), Mode::Everything) if !setup.prefetch_off => None,
+        (Some((cpu, _)), _) => setup.prefetchers(&[*cpu])?,
+    };
+    if setup.mode != Mode::Everything {
         put("\n")?;
     }
     let load = match setup.rows.is_empty() {

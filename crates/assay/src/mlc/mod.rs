@@ -19,8 +19,6 @@ use memory::rows::Rows;
 use paper::put;
 use render::mlc as text;
 use setup::Setup;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use spec::mlc::{Mode, Parsed, Request, help};
 use std::process::ExitCode;
 use transfer::Local;
@@ -79,11 +77,16 @@ fn run(request: &Request) -> anyhow::Result<()> {
         Mode::Everything => transfer::plan(&setup).ok(),
         _ => None,
     };
-    heed_signals()?;
+    // Rows that are there stay.
+    crate::signals::end_at_signal(|| eprintln!("mlc: ended by a signal"))?;
+    let left = setup.settle_prefetchers()?;
     let _awake = spin::Spinners::start(&setup)?;
     put(&text::banner())?;
     if request.mode != Mode::Everything {
         put(&text::command_line(&request.line))?;
+    }
+    if let Some(left) = left {
+        put(&text::remark(&left))?;
     }
     match request.mode {
         Mode::Everything => everything(&setup, rows.as_ref().zip(local)),
@@ -115,18 +118,4 @@ fn everything(setup: &Setup, two: Option<(&Rows, Local)>) -> anyhow::Result<()> 
     loaded::run(setup, rows)?;
     put("\n")?;
     transfer::run(setup, local)
-}
-
-/// The first signal ends the process; rows that are there stay.
-fn heed_signals() -> anyhow::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            if signals.forever().next().is_some() {
-                eprintln!("mlc: ended by a signal");
-                std::process::exit(crate::signals::EXIT_SIGNAL.into());
-            }
-        })?;
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! A request with its flags turned into CPUs, buffers, orders and loops, on this machine.
 
+use super::paper::put;
 use anyhow::{Context, bail};
 use memory::kernel::{Isa, Op};
 use memory::latency::{Sampling, Subject};
@@ -7,7 +8,9 @@ use memory::layout::Layout;
 use memory::machine::{Machine, Threads};
 use memory::mixer::Window;
 use memory::place::{Home, Pages, Placement, Wish};
+use memory::prefetch::{self, Off};
 use memory::sample::Rule;
+use render::mlc as text;
 use spec::mlc::{self, Flags, Mode, Request, Target, ThreadRow, Traffic};
 use std::time::Duration;
 
@@ -40,6 +43,8 @@ pub struct Setup {
     pub delays: Vec<u32>,
     /// Lines that fill the load's buffers.
     pub pattern: Vec<[u8; 64]>,
+    /// The prefetchers of the latency thread are to be off.
+    pub prefetch_off: bool,
 }
 
 impl Setup {
@@ -72,6 +77,7 @@ impl Setup {
             rows,
             delays,
             pattern,
+            prefetch_off: request.prefetch_off,
         };
         setup.check()?;
         Ok(setup)
@@ -209,9 +215,49 @@ impl Setup {
         }
     }
 
-    /// The order of dependent loads in a buffer of `bytes`: random within a window, because the
+    /// Turns the prefetchers of the CPUs that measure latency off, if that was asked for, and says
+    /// which way they are.
+    ///
+    /// # Errors
+    /// They cannot be turned off.
+    pub fn prefetchers(&self, cpus: &[u32]) -> anyhow::Result<Option<Off>> {
+        if !self.prefetch_off {
+            if !self.flags.keep_prefetchers && !self.flags.random {
+                put(text::PREFETCHERS_KEPT)?;
+            }
+            return Ok(None);
+        }
+        let off = Off::new(self.machine.root(), cpus)?;
+        put(&text::remark(&format!("Prefetchers {}", off.describe())))?;
+        Ok(Some(off))
+    }
+
+    /// Before the first line: whether they can be turned off, if that was asked for, and what a
+    /// run that was killed has left, in words.
+    ///
+    /// # Errors
+    /// They cannot.
+    pub fn settle_prefetchers(&self) -> anyhow::Result<Option<String>> {
+        let root = self.machine.root();
+        let left = prefetch::left(root);
+        if self.prefetch_off {
+            Off::new(root, &[self.latency_cpu()])?.end()?;
+        }
+        Ok(left)
+    }
+
+    /// Dependent loads follow each other in ascending order, which is right without prefetchers.
+    pub fn ascending(&self) -> bool {
+        self.prefetch_off && !self.flags.random && self.flags.latency_range == WINDOW_LINES
+    }
+
+    /// The order of dependent loads in a buffer of `bytes`: random within a window while the
     /// prefetchers are on.
     pub fn layout(&self, bytes: u64) -> Layout {
+        if self.ascending() {
+            let stride = self.flags.stride as usize;
+            return Layout::Sequential { stride };
+        }
         let stride_given = self.flags.stride != LINE;
         let lines = self.flags.latency_range;
         let stride = match (stride_given, lines == WINDOW_LINES) {
@@ -270,7 +316,7 @@ impl Setup {
             false => nodes.join(", "),
         };
         let (pages, mib) = (placement.pages(), placement.bytes >> 20);
-        render::mlc::remark(&format!("{what}: {mib} MiB on pages of {pages}, {nodes}"))
+        text::remark(&format!("{what}: {mib} MiB on pages of {pages}, {nodes}"))
     }
 }
 
@@ -278,11 +324,6 @@ impl Setup {
 pub fn op(traffic: Traffic) -> Op {
     match traffic.0 {
         0 => Op::Read,
-        // Nine tenths of what the memory sees are reads: eight loads, and a store that reads.
-        19 => Op::Mix {
-            loads: 8,
-            stores: 1,
-        },
         number => Op::of_traffic_type(number.into()).unwrap_or(Op::Read),
     }
 }

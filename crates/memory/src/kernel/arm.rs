@@ -157,7 +157,6 @@ family! {
     Op::Mix { loads: 6, stores: 1 }, 7, { read [(1) (2) (3) (4) (5) (6)] write [(0)] };
     Op::Mix { loads: 7, stores: 1 }, 8, { read [(1) (2) (3) (4) (5) (6) (7)] write [(0)] };
     Op::Mix { loads: 8, stores: 1 }, 9, { read [(1) (2) (3) (4) (5) (6) (7) (8)] write [(0)] };
-    Op::Mix { loads: 9, stores: 1 }, 10, { read [(1) (2) (3) (4) (5) (6) (7) (8) (9)] write [(0)] };
     Op::MixNt { loads: 1, stores: 1 }, 8, { read [(4) (5) (6) (7)] write_nt [(0) (1) (2) (3)] };
     Op::MixNt { loads: 2, stores: 1 }, 12,
         { read [(4) (5) (6) (7) (8) (9) (10) (11)] write_nt [(0) (1) (2) (3)] };

@@ -5,6 +5,21 @@
 //! which needs the ring exclusively; everything else that writes to the area stays off the words
 //! that are cells, which lie at multiples of [`CELL`].
 
+/// Loads in one turn of `arch::follow`.
+pub const LOADS: u64 = 16;
+/// Dependent additions in one turn of `arch::count`, one core cycle each.
+const CYCLES: u64 = 32;
+
+/// An instruction over and over.
+macro_rules! times {
+    (16, $text:literal) => {
+        concat!(
+            $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text,
+            $text, $text, $text, $text
+        )
+    };
+}
+
 #[cfg(target_arch = "aarch64")]
 #[path = "chase_aarch64.rs"]
 mod arch;
@@ -15,7 +30,7 @@ mod arch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::area::Area;
 
-pub use arch::{LOADS, settle};
+pub use arch::settle;
 
 /// Cells begin at multiples of this many bytes; the second half is free for [`Ring::dirty`].
 pub const CELL: usize = 16;
@@ -162,9 +177,9 @@ impl Ring {
 
 /// Takes at least `cycles` cycles of the core and returns how many it were.
 pub fn count_cycles(cycles: u64) -> u64 {
-    let turns = cycles.div_ceil(arch::CYCLES).max(1);
+    let turns = cycles.div_ceil(CYCLES).max(1);
     arch::count(turns);
-    turns * arch::CYCLES
+    turns * CYCLES
 }
 
 #[cfg(test)]

@@ -3,21 +3,7 @@
 
 use std::arch::asm;
 
-/// Loads in one turn of [`follow`].
-pub const LOADS: u64 = 16;
-/// Dependent additions in one turn of [`count`], one core cycle each.
-pub const CYCLES: u64 = 32;
-
-macro_rules! times {
-    (16, $text:literal) => {
-        concat!(
-            $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text,
-            $text, $text, $text, $text
-        )
-    };
-}
-
-/// Follows `turns * LOADS` pointers and returns the last.
+/// Follows `turns` times 16 (`LOADS`) pointers and returns the last.
 ///
 /// # Safety
 /// `at` is a readable word whose value is the address of such a word, and so on without end;
@@ -70,7 +56,7 @@ pub unsafe fn timed(at: usize) -> (usize, u64) {
     (next, (high << 32 | low).wrapping_sub(begun))
 }
 
-/// Takes `turns * CYCLES` core cycles. Additions of a register, because some processors do
+/// Takes `turns` times 32 (`CYCLES`) core cycles. Additions of a register, because some processors do
 /// additions of constants for nothing.
 pub fn count(turns: u64) {
     // SAFETY: registers only.

@@ -90,7 +90,7 @@ impl Traffic {
 
 impl Op {
     /// Every operation that has loops.
-    pub const ALL: [Op; 24] = [
+    pub const ALL: [Op; 23] = [
         Op::Read,
         Op::Write,
         Op::WriteNt,
@@ -111,7 +111,6 @@ impl Op {
         Op::mix(6, 1),
         Op::mix(7, 1),
         Op::mix(8, 1),
-        Op::mix(9, 1),
         Op::mix_nt(1, 1),
         Op::mix_nt(2, 1),
         Op::mix_nt(3, 1),
@@ -176,8 +175,8 @@ impl Op {
             10 => Op::TriadNt,
             11 => Op::Triad,
             12..=17 => Op::mix(n as usize - 9, 1),
-            // Nine in ten instructions load, one stores.
-            19 => Op::mix(9, 1),
+            // Nine tenths of what the memory sees are reads, which is 17 by another name.
+            19 => Op::mix(8, 1),
             21 => Op::Read,
             _ => return None,
         })
@@ -208,6 +207,7 @@ mod tests {
             (15, 7, 1),
             (16, 8, 1),
             (17, 9, 1),
+            (19, 9, 1),
             (21, 1, 0),
             (23, 3, 1),
             (27, 2, 1),

@@ -1,6 +1,7 @@
 //! The text against published runs, and against the patterns by which scripts read it.
 
 use super::*;
+use result::MemoryTest;
 
 /// As pasted from a run of version 3.11b on two sockets, but for the first line's end.
 const TWO_SOCKETS: &str = "\
@@ -140,6 +141,93 @@ fn single_results() {
     let rows = scan_rows(&[(0x4_0000_0000, 54553e6), (0x4_4000_0000, 50001e6)], 5000);
     assert!(rows.contains("\n[50000-54999]\t2\n"), "{rows}");
     assert!(rows.contains("\n0x400000000\t16\t54553\n"), "{rows}");
+}
+
+/// What our own reader of MLC's reports finds in a body: tests, and their figures row by row.
+fn read_back(body: &str) -> Vec<(MemoryTest, Vec<Vec<Option<f64>>>)> {
+    let figure = Figure {
+        median: 1.5,
+        ..Figure::default()
+    };
+    let remarks = remark("Prefetchers off on CPU 0") + &spread("latency", &figure, NS);
+    let text = banner() + &command_line("-t0.5 -b1.5g") + body + &remarks + "\n";
+    let imported = result::import::read("mlc.txt", &text);
+    assert!(
+        imported.problems.is_empty(),
+        "{:?} in {text}",
+        imported.problems
+    );
+    let [run] = imported.runs.as_slice() else {
+        panic!("{} runs in {text}", imported.runs.len());
+    };
+    assert_eq!(run.tool_version, "mlc-3.11b");
+    let tables = run.memory_tables.iter();
+    tables
+        .map(|table| {
+            let rows = table.rows.iter().map(|row| row.values.clone());
+            (table.test, rows.collect())
+        })
+        .collect()
+}
+
+#[test]
+fn every_mode_is_read_back() {
+    let some = |values: &[f64]| values.iter().copied().map(Some).collect::<Vec<_>>();
+    let rows = |rows: &[&[f64]]| rows.iter().map(|row| some(row)).collect::<Vec<_>>();
+    assert_eq!(
+        read_back(&two_sockets()),
+        [
+            (
+                MemoryTest::LatencyMatrix,
+                rows(&[&[82.1, 141.0], &[141.5, 81.5]])
+            ),
+            (
+                MemoryTest::PeakInjection,
+                rows(&[
+                    &[158844.5],
+                    &[150658.6],
+                    &[149341.2],
+                    &[143355.4],
+                    &[128158.7]
+                ])
+            ),
+            (
+                MemoryTest::BandwidthMatrix,
+                rows(&[&[79422.3, 34402.0], &[34401.9, 79501.0]])
+            ),
+            (
+                MemoryTest::LoadedLatency,
+                rows(&[&[383.6, 35243.8], &[43.03, 232249.0], &[36.56, 2025.6]])
+            ),
+            (MemoryTest::CacheToCache, rows(&[&[38.6], &[43.6]])),
+            (
+                MemoryTest::CacheToCache,
+                vec![vec![None, Some(111.3)], vec![Some(111.1), None]]
+            ),
+            (
+                MemoryTest::CacheToCache,
+                vec![vec![None, Some(175.8)], vec![Some(176.7), None]]
+            ),
+        ]
+    );
+    let idle = latency_buffer(1 << 30) + PREFETCHERS_KEPT + &idle_latency(31.1, 12.5);
+    let table = (MemoryTest::IdleLatency, rows(&[&[31.1, 12.5]]));
+    assert_eq!(read_back(&idle), [table]);
+    let every = every_cpu_start(&[0])
+        + &latency_row(0, &some(&[30.5]))
+        + &latency_row(7, &some(&[31.0]));
+    let table = (MemoryTest::LatencyMatrix, rows(&[&[30.5], &[31.0]]));
+    assert_eq!(read_back(&every), [table]);
+    let max = FIVE_MIXES.map(|(label, _)| max_row(label, 39631.59e6));
+    let table = (MemoryTest::MaxBandwidth, rows(&[&[39631.59]; 5]));
+    assert_eq!(read_back(&(max_start(false) + &max.concat())), [table]);
+    let alone = loaded_start(true, Load::File) + &loaded_row(0, None, 2.5e9);
+    let table = (MemoryTest::LoadedLatency, rows(&[&[0.0, 2500.0]]));
+    assert_eq!(read_back(&alone), [table]);
+    let regions = [(0x4_0000_0000, 54553e6), (0x4_4000_0000, 50001e6)];
+    let scan = scan_start(32, 0, 0) + &scan_pages(11, 1 << 30) + &scan_rows(&regions, 5000);
+    let table = (MemoryTest::Scan, rows(&[&[54553.0], &[50001.0]]));
+    assert_eq!(read_back(&scan), [table]);
 }
 
 /// Words that hold a decimal number and nothing else.

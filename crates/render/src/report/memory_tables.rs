@@ -38,7 +38,9 @@ pub(super) fn section(runs: &[Named]) -> Option<Section> {
         blocks.extend(match table.test {
             MemoryTest::LatencyMatrix => Some(matrix(name, table, Unit::Ns, 1.0)),
             MemoryTest::BandwidthMatrix => Some(matrix(name, table, Unit::DecimalBytesPerS, MB)),
-            MemoryTest::IdleLatency | MemoryTest::CacheToCache => Some(plain(name, table)),
+            MemoryTest::IdleLatency | MemoryTest::CacheToCache | MemoryTest::Scan => {
+                Some(plain(name, table))
+            }
             MemoryTest::PeakInjection | MemoryTest::MaxBandwidth | MemoryTest::LoadedLatency => {
                 None
             }

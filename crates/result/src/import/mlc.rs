@@ -16,7 +16,7 @@ const DELAYS: [u32; 19] = [
 ];
 
 /// A heading, the column it stands in, and what it is of.
-const HEADINGS: [(&str, MemoryTest); 8] = [
+const HEADINGS: [(&str, MemoryTest); 9] = [
     ("Measuring idle latencies", MemoryTest::LatencyMatrix),
     ("Measuring Peak Injection Memory", MemoryTest::PeakInjection),
     (
@@ -31,6 +31,7 @@ const HEADINGS: [(&str, MemoryTest); 8] = [
     ("Measuring cache-to-cache", MemoryTest::CacheToCache),
     ("Each iteration took", MemoryTest::IdleLatency),
     ("Remote Socket L2->L2", MemoryTest::CacheToCache),
+    ("Running memory bandwidth scan", MemoryTest::Scan),
 ];
 
 /// Lines that tell how a test was run.
@@ -59,7 +60,8 @@ struct Section {
 
 impl Section {
     fn has_values(&self) -> bool {
-        figures(self.lines.iter()).iter().any(|f| f.decimals > 0)
+        let regions = self.lines.iter().any(|(_, text)| text.starts_with("0x"));
+        regions || figures(self.lines.iter()).iter().any(|f| f.decimals > 0)
     }
 }
 
@@ -240,7 +242,7 @@ impl Reader {
 
 /// Numbers, or the words around them.
 fn data(text: &str) -> bool {
-    const WORDS: [&str; 15] = [
+    const WORDS: [&str; 18] = [
         "Numa",
         "node",
         "CPU",
@@ -256,9 +258,13 @@ fn data(text: &str) -> bool {
         "Writer",
         "Reader",
         "All",
+        "Reserved",
+        "Histogram:",
+        "phys_addr",
     ];
     let first = text.split_whitespace().next().unwrap_or_default();
-    let number = first.starts_with(|c: char| c.is_ascii_digit());
+    // A number, or a bucket of a histogram.
+    let number = first.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit());
     number || first.starts_with("==") || first.starts_with("--") || WORDS.contains(&first)
 }
 
@@ -300,6 +306,7 @@ fn table(section: &Section, out: &mut Out) -> Result<MemoryTable, String> {
         MemoryTest::BandwidthMatrix => matrix(section, "MB/s")?,
         MemoryTest::LoadedLatency => loaded(section, out)?,
         MemoryTest::CacheToCache => transfers(section, out)?,
+        MemoryTest::Scan => regions(section, out)?,
     };
     Ok(MemoryTable {
         test: section.test,
@@ -437,6 +444,26 @@ fn loaded(section: &Section, out: &mut Out) -> Result<Body, String> {
     }
     let columns = ["latency (ns)", "bandwidth (MB/s)"].map(str::to_owned);
     Ok((columns.to_vec(), rows))
+}
+
+/// `0x400000000 16 54553`: address, number of the GiB, MB/s. The histogram before them says nothing
+/// that they do not.
+fn regions(section: &Section, out: &mut Out) -> Result<Body, String> {
+    let mut rows = Vec::new();
+    for (line, text) in &section.lines {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let Some(address) = words.first().filter(|word| word.starts_with("0x")) else {
+            continue;
+        };
+        match words.get(2).and_then(|word| word.parse().ok()) {
+            Some(rate) if words.len() == 3 => rows.push(row(*address, [rate])),
+            _ => out.unreadable(*line, text),
+        }
+    }
+    if rows.is_empty() {
+        return Err("no region".to_owned());
+    }
+    Ok((vec!["MB/s".to_owned()], rows))
 }
 
 /// `Local Socket L2->L2 HIT  latency 38.6` and matrices of sockets.

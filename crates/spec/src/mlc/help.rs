@@ -1,6 +1,6 @@
 //! `--help`.
 
-use super::{Flags, Mode};
+use super::{Flags, Mode, PREFETCH_OFF};
 use option::{Kind, OptionSet, State};
 
 /// The text: modes, flags with their modes, the table of mixes.
@@ -33,6 +33,10 @@ pub fn text() -> String {
         );
     }
     out += "  --save Keep the tables in the history; ASSAY_DB does so too\n";
+    out += &format!(
+        "  {PREFETCH_OFF} turn the prefetchers of the CPU that measures latency off meanwhile \
+         (root, /dev/cpu/N/msr); idle latency is then in ascending order\n"
+    );
     out += "\nWhich mode takes which flags\n";
     out += &format!("  {:28} {}\n", "(none)", letters(Mode::Everything));
     for mode in Mode::ALL {

@@ -26,6 +26,8 @@ pub struct Request {
     pub mode: Mode,
     /// How.
     pub flags: Flags,
+    /// The prefetchers of the CPU that measures latency are turned off meanwhile; a word of ours.
+    pub prefetch_off: bool,
     /// The words as given, for the line that reports repeat.
     pub line: String,
 }
@@ -40,6 +42,9 @@ pub enum Parsed {
     /// Print versions.
     Version,
 }
+
+/// Turns prefetchers off; MLC does so unasked wherever it can.
+pub const PREFETCH_OFF: &str = "--prefetch_off";
 
 /// Pairs that contradict each other.
 const EXCLUSIVE: [(char, char); 20] = [
@@ -73,6 +78,7 @@ pub fn parse(words: &[String]) -> Result<Parsed, String> {
     let mut modes = Vec::new();
     let mut flags = Flags::default();
     let mut given = Vec::new();
+    let mut prefetch_off = false;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if let Some(mode) = mode(word) {
@@ -82,6 +88,10 @@ pub fn parse(words: &[String]) -> Result<Parsed, String> {
         match word.as_str() {
             "--help" | "-help" | "-?" => return Ok(Parsed::Help),
             "--version" | "-version" => return Ok(Parsed::Version),
+            PREFETCH_OFF => {
+                prefetch_off = true;
+                continue;
+            }
             _ => {}
         }
         let (index, def, letter) = flag(word)?;
@@ -126,9 +136,18 @@ pub fn parse(words: &[String]) -> Result<Parsed, String> {
         }
     };
     check(mode, &flags, &given)?;
+    if prefetch_off && flags.keep_prefetchers {
+        return Err(format!("`{PREFETCH_OFF}` and `-e` exclude each other"));
+    }
+    if prefetch_off && (!mode.chases() || flags.only_load) {
+        return Err(format!(
+            "`{PREFETCH_OFF}` is for the thread that measures latency, and there is none here"
+        ));
+    }
     Ok(Parsed::Run(Box::new(Request {
         mode,
         flags,
+        prefetch_off,
         line: words.join(" "),
     })))
 }

@@ -82,6 +82,14 @@ impl Mode {
         }
     }
 
+    /// One thread follows dependent loads through memory.
+    pub fn chases(self) -> bool {
+        matches!(
+            self,
+            Mode::Everything | Mode::LatencyMatrix | Mode::IdleLatency | Mode::LoadedLatency
+        )
+    }
+
     /// Does the mode take this flag?
     pub fn takes(self, letter: char) -> bool {
         self.letters().contains(letter)

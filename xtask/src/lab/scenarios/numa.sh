@@ -61,9 +61,21 @@ same "after a crash they are free" "$(cat $pool/free_hugepages)" 12
 same "and as many as before" "$(cat $pool/nr_hugepages)" 12
 echo 0 >$pool/nr_hugepages
 
-check "without access to the registers" assay mlc --idle_latency -c0 $quick
+check "without being asked to change registers" assay mlc --idle_latency -c0 $quick
 says "prefetchers stay on, and that is said" "Unable to modify prefetchers"
+# The emulated processor takes writes to this register and forgets them.
+refused "prefetchers that cannot be turned off" "does not keep what is written" \
+    assay mlc --idle_latency --prefetch_off $quick
+mv /dev/cpu/0/msr /dev/cpu/0/away
+refused "nor without the driver" "modprobe msr" assay mem latency --prefetch-off --buffer 16m
+mv /dev/cpu/0/away /dev/cpu/0/msr
 same "no journal of registers is left" "$(ls /run)" ""
+# What a killed run would leave: a process that is no more, and the old value of a register.
+echo "1 0
+0 1a4 0" >/run/assay-prefetchers
+check "the next run puts registers back" assay mlc --idle_latency -c0 $quick
+says "and says so" "1 registers were put back"
+same "then the journal is gone" "$(ls /run)" ""
 
 group=/sys/fs/cgroup/small
 mount -t cgroup2 cgroup /sys/fs/cgroup

@@ -74,9 +74,6 @@ family! {
     Op::Mix { loads: 8, stores: 1 }, 9, 1 [0],
         { read [(1) (2) (3) (4) (5) (6) (7) (8)] write [(0)] },
         { soon [(1) (2) (3) (4) (5) (6) (7) (8)] soon_own [(0)] };
-    Op::Mix { loads: 9, stores: 1 }, 10, 1 [0],
-        { read [(1) (2) (3) (4) (5) (6) (7) (8) (9)] write [(0)] },
-        { soon [(1) (2) (3) (4) (5) (6) (7) (8) (9)] soon_own [(0)] };
     Op::MixNt { loads: 1, stores: 1 }, 2, 4 [0 64 128 192],
         { read [(1)] write_nt [(0)] },
         { soon [(1)] };

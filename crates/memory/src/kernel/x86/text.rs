@@ -121,7 +121,13 @@ macro_rules! part {
     ($i:ident soon_own ($a:tt) $d:tt 0) => {
         concat!("prefetchw [", at!("f" $a), " + ", $d, "]\n")
     };
+    // Near into the first cache, and once more a KiB further on into the outer ones.
+    ($i:ident soon_twice ($a:tt) $d:tt 0) => {
+        concat!("prefetcht0 [", at!("f" $a), " + ", $d, "]\n",
+            "prefetcht2 [", at!("f" $a), " + ", $d, " + 1024]\n")
+    };
     ($i:ident soon ($a:tt) $d:tt $c:tt) => { "" };
+    ($i:ident soon_twice ($a:tt) $d:tt $c:tt) => { "" };
     ($i:ident soon_own ($a:tt) $d:tt $c:tt) => { "" };
 }
 
