@@ -219,7 +219,7 @@ fn every_mode_is_read_back() {
     let table = (MemoryTest::LatencyMatrix, rows(&[&[30.5], &[31.0]]));
     assert_eq!(read_back(&every), [table]);
     let max = FIVE_MIXES.map(|(label, _)| max_row(label, 39631.59e6));
-    let table = (MemoryTest::MaxBandwidth, rows(&[&[39631.59]; 5]));
+    let table = (MemoryTest::MaxBandwidth, vec![some(&[39631.59]); 5]);
     assert_eq!(read_back(&(max_start(false) + &max.concat())), [table]);
     let alone = loaded_start(true, Load::File) + &loaded_row(0, None, 2.5e9);
     let table = (MemoryTest::LoadedLatency, rows(&[&[0.0, 2500.0]]));
