@@ -16,7 +16,9 @@ pub fn end_at_signal(last: impl FnOnce() + Send + 'static) -> std::io::Result<()
     let ignored = ignored();
     // What `nohup` has made ignored stays so.
     let heeded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
-    let heeded = heeded.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0);
+    let heeded = heeded
+        .iter()
+        .filter(|signal| ignored >> (**signal - 1) & 1 == 0);
     let mut signals = Signals::new(heeded)?;
     std::thread::Builder::new()
         .name("signals".into())

@@ -117,7 +117,10 @@ impl Session {
     /// They cannot be turned off.
     pub fn prefetchers(&self, cpus: &[u32]) -> anyhow::Result<Option<Off>> {
         let root = self.machine.root();
-        Ok(self.prefetch_off.then(|| Off::new(root, cpus)).transpose()?)
+        Ok(self
+            .prefetch_off
+            .then(|| Off::new(root, cpus))
+            .transpose()?)
     }
 
     /// Changes the document.

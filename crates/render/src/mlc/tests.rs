@@ -213,9 +213,8 @@ fn every_mode_is_read_back() {
     let idle = latency_buffer(1 << 30) + PREFETCHERS_KEPT + &idle_latency(31.1, 12.5);
     let table = (MemoryTest::IdleLatency, rows(&[&[31.1, 12.5]]));
     assert_eq!(read_back(&idle), [table]);
-    let every = every_cpu_start(&[0])
-        + &latency_row(0, &some(&[30.5]))
-        + &latency_row(7, &some(&[31.0]));
+    let every =
+        every_cpu_start(&[0]) + &latency_row(0, &some(&[30.5])) + &latency_row(7, &some(&[31.0]));
     let table = (MemoryTest::LatencyMatrix, rows(&[&[30.5], &[31.0]]));
     assert_eq!(read_back(&every), [table]);
     let max = FIVE_MIXES.map(|(label, _)| max_row(label, 39631.59e6));

@@ -264,7 +264,9 @@ fn data(text: &str) -> bool {
     ];
     let first = text.split_whitespace().next().unwrap_or_default();
     // A number, or a bucket of a histogram.
-    let number = first.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit());
+    let number = first
+        .trim_start_matches('[')
+        .starts_with(|c: char| c.is_ascii_digit());
     number || first.starts_with("==") || first.starts_with("--") || WORDS.contains(&first)
 }
 
