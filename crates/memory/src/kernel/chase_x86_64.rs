@@ -56,8 +56,8 @@ pub unsafe fn timed(at: usize) -> (usize, u64) {
     (next, (high << 32 | low).wrapping_sub(begun))
 }
 
-/// Takes `turns` times 32 (`CYCLES`) core cycles. Additions of a register, because some processors do
-/// additions of constants for nothing.
+/// Takes `turns` times 32 (`CYCLES`) core cycles. Additions of a register, because some processors
+/// do additions of constants for nothing.
 pub fn count(turns: u64) {
     // SAFETY: registers only.
     unsafe {

@@ -6,7 +6,8 @@
 //! rates count bytes loaded and stored; reads for ownership are left out, as all peers do.
 //!
 //! STREAM, lmbench and multichase are no Debian packages; STREAM's loops stand in `loops.c` as any
-//! compiler user has them. STREAM has no loop that only reads. stress-ng's stream stressor needs ten seconds for one figure.
+//! compiler user has them. STREAM has no loop that only reads.
+//! stress-ng's stream stressor needs ten seconds for one figure.
 
 mod peers;
 
