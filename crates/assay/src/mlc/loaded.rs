@@ -17,19 +17,18 @@ const HISTOGRAM: Window = Window {
 
 /// Measures all delays.
 pub fn run(setup: &Setup, rows: &Rows) -> anyhow::Result<()> {
-    if setup.mode != Mode::Everything {
-        if setup.rows.is_empty() {
-            let bytes = rows.rows.first().map_or(0, |row| row.wish.bytes);
-            put(&text::load_buffers(bytes))?;
-        }
+    let whole = setup.mode == Mode::Everything;
+    if !whole && setup.rows.is_empty() {
+        let bytes = rows.rows.first().map_or(0, |row| row.wish.bytes);
+        put(&text::load_buffers(bytes))?;
     }
-    let _off = match (&rows.chase, setup.mode) {
-        (None, _) => None,
+    let _off = match &rows.chase {
+        None => None,
         // A whole run has said it in its first section.
-        (Some(_), Mode::Everything) if !setup.prefetch_off => None,
-        (Some((cpu, _)), _) => setup.prefetchers(&[*cpu])?,
+        Some(_) if whole && !setup.prefetch_off => None,
+        Some((cpu, _)) => setup.prefetchers(&[*cpu])?,
     };
-    if setup.mode != Mode::Everything {
+    if !whole {
         put("\n")?;
     }
     let load = match setup.rows.is_empty() {
