@@ -32,6 +32,30 @@ fn names(objects: &Objects) -> Vec<String> {
 }
 
 #[test]
+fn secure_servers_are_those_that_the_host_trusts() {
+    let objects = Arc::new(Objects::default());
+    let kept = Arc::clone(&objects);
+    let (web, certificate) = Web::start_tls(move |request| kept.answer(request));
+    let scratch = Scratch::new("https");
+    let file = scratch.path().join("authority.pem");
+    std::fs::write(&file, certificate).expect("scratch");
+    let words = "--filename=/x --rw=write --size=8k";
+    let strict = job(&web, &format!("{words} --https=on"));
+    let outcome = strict.fails();
+    assert!(outcome.stderr.contains("ertificate"), "{outcome}");
+    assert!(names(&objects).is_empty());
+    for (more, env) in [("--https=insecure", ""), ("--https=on", "SSL_CERT_FILE")] {
+        let mut job = job(&web, &format!("{words} {more}"));
+        if !env.is_empty() {
+            job = job.env(env, file.to_str().expect("UTF-8"));
+        }
+        assert_eq!(job.ok().job()["write"]["total_ios"], 2, "{more}");
+        assert_eq!(names(&objects), ["/x_0_4096", "/x_4096_4096"], "{more}");
+        objects.0.lock().expect("no panic").clear();
+    }
+}
+
+#[test]
 fn blocks_are_objects_that_can_be_verified_and_trimmed() {
     let (web, objects) = store();
     let target = "--filename=/dav/x --http_user=me --http_pass=secret";

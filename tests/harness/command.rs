@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -12,6 +13,10 @@ use serde_json::Value;
 
 /// Longest a single command may take before it counts as hung.
 const HUNG_AFTER: Duration = Duration::from_secs(120);
+/// The same for the peer, which is then asked anew: threads of fio 3.33 wait for each other
+/// now and then, above all when they are kept from their processor.
+const PEER_HUNG_AFTER: Duration = Duration::from_secs(60);
+const PEER_TRIES: usize = 3;
 
 /// Which program runs the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +149,8 @@ impl Fio {
             Stdio::null()
         });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own, so that nothing of a hung command outlives the test.
+        command.process_group(0);
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -160,7 +167,12 @@ impl Fio {
 
     /// Runs to the end, whatever the end is.
     pub fn run(&self) -> Outcome {
-        self.spawn().wait()
+        if self.tool == Tool::Assay {
+            return self.spawn().wait();
+        }
+        (0..PEER_TRIES)
+            .find_map(|_| self.spawn().ended_within(PEER_HUNG_AFTER).ok())
+            .unwrap_or_else(|| panic!("hung {PEER_TRIES} times: {}", self.words.join(" ")))
     }
 
     /// Runs and requires what scripts call success: exit 0 and an empty stderr.
@@ -196,27 +208,34 @@ impl Running {
     }
 
     /// Waits for the end; a command that hangs is killed and fails the test.
-    pub fn wait(mut self) -> Outcome {
+    pub fn wait(self) -> Outcome {
+        self.ended_within(HUNG_AFTER)
+            .unwrap_or_else(|line| panic!("still running after {HUNG_AFTER:?}: {line}"))
+    }
+
+    /// The outcome, or the command line of what had to be killed.
+    fn ended_within(mut self, limit: Duration) -> Result<Outcome, String> {
         let stdout = collect(self.child.stdout.take().expect("stdout was piped"));
         let stderr = collect(self.child.stderr.take().expect("stderr was piped"));
-        let deadline = Instant::now() + HUNG_AFTER;
+        let deadline = Instant::now() + limit;
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("the child is ours") {
                 break status;
             }
             if Instant::now() >= deadline {
-                let _ = self.child.kill();
+                let group = format!("-{}", self.child.id());
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
                 let _ = self.child.wait();
-                panic!("still running after {HUNG_AFTER:?}: {}", self.line);
+                return Err(self.line);
             }
             thread::sleep(Duration::from_millis(2));
         };
-        Outcome {
+        Ok(Outcome {
             code: status.code(),
             stdout: stdout.join().expect("reader does not panic"),
             stderr: stderr.join().expect("reader does not panic"),
             line: self.line,
-        }
+        })
     }
 }
 

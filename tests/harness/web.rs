@@ -1,12 +1,14 @@
 //! A small web server for tests: objects in memory, and a record of what was asked for.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use hmac::{Hmac, KeyInit, Mac};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use sha2::{Digest, Sha256};
 
 /// What a client sent.
@@ -35,14 +37,44 @@ pub struct Web {
 impl Web {
     /// Serves each connection in a thread of its own, until the tests end.
     pub fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Web {
+        Web::listen(answer, Some)
+    }
+
+    /// The same behind TLS; the certificate, which nobody else vouches for, as PEM.
+    pub fn start_tls(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> (Web, String) {
+        let names = ["127.0.0.1".to_owned()];
+        let made = rcgen::generate_simple_self_signed(names).expect("a certificate");
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+        let config = ServerConfig::builder()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .expect("a usable certificate");
+        let config = Arc::new(config);
+        let shake = move |stream| {
+            let session = ServerConnection::new(Arc::clone(&config)).ok()?;
+            Some(StreamOwned::new(session, stream))
+        };
+        (Web::listen(answer, shake), made.cert.pem())
+    }
+
+    fn listen<S: Read + Write>(
+        answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+        shake: impl Fn(TcpStream) -> Option<S> + Send + Sync + 'static,
+    ) -> Web {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let host = listener.local_addr().expect("an address").to_string();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (record, answer) = (Arc::clone(&requests), Arc::new(answer));
+        let shake = Arc::new(shake);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (record, answer) = (Arc::clone(&record), Arc::clone(&answer));
-                thread::spawn(move || serve(stream, &record, &*answer));
+                let shake = Arc::clone(&shake);
+                thread::spawn(move || {
+                    if let Some(stream) = shake(stream) {
+                        serve(stream, &record, &*answer);
+                    }
+                });
             }
         });
         Web { host, requests }
@@ -54,9 +86,12 @@ impl Web {
     }
 }
 
-fn serve(stream: TcpStream, record: &Mutex<Vec<Request>>, answer: &dyn Fn(&Request) -> Answer) {
-    let mut reader = BufReader::new(stream.try_clone().expect("descriptors"));
-    let mut writer = stream;
+fn serve(
+    stream: impl Read + Write,
+    record: &Mutex<Vec<Request>>,
+    answer: &dyn Fn(&Request) -> Answer,
+) {
+    let mut reader = BufReader::new(stream);
     while let Some(request) = receive(&mut reader) {
         record.lock().expect("no panic").push(request.clone());
         let (status, body) = answer(&request);
@@ -67,10 +102,9 @@ fn serve(stream: TcpStream, record: &Mutex<Vec<Request>>, answer: &dyn Fn(&Reque
                 body.len()
             ),
         };
-        if writer
-            .write_all(&[head.as_bytes(), &body].concat())
-            .is_err()
-        {
+        let writer = reader.get_mut();
+        let sent = writer.write_all(&[head.as_bytes(), &body].concat());
+        if sent.and_then(|()| writer.flush()).is_err() {
             return;
         }
     }

@@ -44,6 +44,7 @@ fn tests() -> Result<()> {
     let words = ["cargo", "test", "--workspace", "--no-fail-fast"];
     eprintln!("$ {}", words.join(" "));
     let mut child = shell::command(&words)
+        .env("RUST_TEST_THREADS", threads().to_string())
         .stdout(Stdio::piped())
         .spawn()
         .context("cargo")?;
@@ -60,6 +61,11 @@ fn tests() -> Result<()> {
         bail!("tests failed");
     }
     Ok(())
+}
+
+/// Tests at a time: most of them wait for devices and clocks, and none may mind its neighbours.
+fn threads() -> usize {
+    4 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Sums over `test result:` lines.

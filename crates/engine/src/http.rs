@@ -17,7 +17,7 @@ use sys::file::File;
 use sys::pages::Pool;
 use units::Ddir;
 use ureq::http::{Request, Response};
-use ureq::tls::TlsConfig;
+use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 const EIO: i32 = 5;
@@ -379,6 +379,8 @@ impl Engine for Http {
             Https::On | Https::Insecure => "https",
         };
         let tls = TlsConfig::builder()
+            // The authorities that this host trusts, as curl does; `SSL_CERT_FILE` names others.
+            .root_certs(RootCerts::PlatformVerifier)
             .disable_verification(options.https == Https::Insecure)
             .build();
         let config = Agent::config_builder()

@@ -1,13 +1,12 @@
 //! From jobs to workers: clones, thread numbers, groups, stages, and one [`Worker`] each.
 
+mod policy;
+
 use crate::content;
 use crate::error::{Fault, PlanError, PlanErrors};
 use crate::job::{Job, Recorded};
 use crate::layout::{Layout, NewFile};
-use crate::model::{
-    Access, Description, Engine, ErrorPolicy, ExitScope, Lifecycle, Plan, Steady, Target, Worker,
-    ZonedWork,
-};
+use crate::model::{Access, Description, Engine, Plan, Target, Worker, ZonedWork};
 use crate::names::{self, Naming};
 use crate::regions::{self, Ask, Region, RegionError, Regions};
 use crate::replay::{self, Replay, Scan};
@@ -16,9 +15,8 @@ use crate::zoned::{self, ZoneBook};
 use crate::{place, record, requests, schedulers};
 use engine::EngineKind;
 use host::Facts;
-use result::{LatencyTarget, SteadyMetric};
 use spec::Spec;
-use spec::kinds::{self, ContinueOn, ExitWhat, FadviseHint, LogValue, SyncMode};
+use spec::kinds::{self, FadviseHint, LogValue, SyncMode};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use sys::file::Hint;
 use units::{Amount, PerDdir};
@@ -155,7 +153,7 @@ impl Build<'_> {
             let text = "lat_percentiles differs from the other jobs of its reporting group";
             return Err(vec![Fault::option("lat_percentiles", text)]);
         }
-        let steady = steady(&parent.job);
+        let steady = policy::steady(&parent.job);
         let mut members = self.plan.workers.iter();
         let here = |worker: &&Worker| worker.group == self.group;
         if members.any(|worker| here(&worker) && worker.steady != steady) {
@@ -339,13 +337,13 @@ impl Build<'_> {
             buffers,
             measured: record::measured(job),
             logs: record::logs(job, number),
-            errors: error_policy(job),
+            errors: policy::error_policy(job),
             placement,
-            lifecycle: lifecycle(job),
-            target: latency_target(job),
+            lifecycle: policy::lifecycle(job),
+            target: policy::latency_target(job),
             verify,
             replay,
-            steady: steady(job),
+            steady: policy::steady(job),
             zoned,
             schedulers,
         })
@@ -595,9 +593,6 @@ fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
     }
 }
 
-/// errno values that `continue_on_error` passes over: EIO and EILSEQ.
-const NON_FATAL: [i32; 2] = [5, 84];
-
 /// True when io_uring requests are submitted by a kernel thread.
 fn polled(given: &[(&str, Option<&str>)]) -> bool {
     let said = given
@@ -605,86 +600,4 @@ fn polled(given: &[(&str, Option<&str>)]) -> bool {
         .rev()
         .find(|(name, _)| *name == "sqthread_poll");
     said.is_some_and(|(_, value)| *value != Some("0"))
-}
-
-fn error_policy(job: &Job<'_>) -> ErrorPolicy {
-    let faults = &job.options.faults;
-    let (read, write, verify) = match faults.continue_on_error {
-        ContinueOn::None => (false, false, false),
-        ContinueOn::Read => (true, false, false),
-        ContinueOn::Write => (false, true, false),
-        ContinueOn::Io => (true, true, false),
-        ContinueOn::Verify => (false, false, true),
-        ContinueOn::All => (true, true, true),
-    };
-    // A list of one's own replaces the usual one and needs no continue_on_error.
-    let passed_over = |continues: bool, own: &[i32]| match (own, continues) {
-        ([], false) => Vec::new(),
-        ([], true) => NON_FATAL.to_vec(),
-        (own, _) => own.to_vec(),
-    };
-    let own = &faults.ignore_error;
-    ErrorPolicy {
-        passed_over: [
-            passed_over(read, &own.read),
-            passed_over(write, &own.write),
-            passed_over(verify, &own.verify),
-        ],
-        verify_fatal: job.options.verify.verify_fatal,
-        dump: faults.error_dump,
-    }
-}
-
-fn lifecycle(job: &Job<'_>) -> Lifecycle {
-    let (process, target) = (&job.options.process, &job.options.target);
-    Lifecycle {
-        create_only: target.create_only,
-        end_fsync: job.options.io.end_fsync,
-        end_syncfs: job.options.io.end_syncfs,
-        fsync_on_close: job.options.io.fsync_on_close,
-        unlink: target.unlink,
-        unlink_each_loop: target.unlink_each_loop,
-        exitall: process.exitall.then_some(match process.exit_what {
-            ExitWhat::Group => ExitScope::Group,
-            ExitWhat::Stonewall => ExitScope::Stage,
-            ExitWhat::All => ExitScope::All,
-        }),
-        exitall_on_error: job.options.faults.exitall_on_error,
-        prerun: process.exec_prerun.clone(),
-        postrun: process.exec_postrun.clone(),
-    }
-}
-
-/// The table and its checks see to it that the window is a multiple of the interval.
-fn steady(job: &Job<'_>) -> Option<Steady> {
-    let steady = &job.options.steady;
-    let interval_ns = steady.steadystate_check_interval.ns();
-    let samples = steady.steadystate_duration.ns().checked_div(interval_ns)?;
-    let (metric, by_slope) = match steady.steadystate.metric {
-        kinds::SteadyMetric::Iops => (SteadyMetric::Iops, false),
-        kinds::SteadyMetric::IopsSlope => (SteadyMetric::Iops, true),
-        kinds::SteadyMetric::Bw => (SteadyMetric::Bandwidth, false),
-        kinds::SteadyMetric::BwSlope => (SteadyMetric::Bandwidth, true),
-        kinds::SteadyMetric::Lat => (SteadyMetric::Latency, false),
-        kinds::SteadyMetric::LatSlope => (SteadyMetric::Latency, true),
-    };
-    (samples > 0).then_some(Steady {
-        metric,
-        by_slope,
-        limit: steady.steadystate.limit,
-        percent: steady.steadystate.percent,
-        samples,
-        ramp_ns: steady.steadystate_ramp_time.ns(),
-        interval_ns,
-    })
-}
-
-fn latency_target(job: &Job<'_>) -> LatencyTarget {
-    let pace = &job.options.pace;
-    LatencyTarget {
-        target_ns: pace.latency_target.ns(),
-        window_ns: pace.latency_window.ns(),
-        percentile: pace.latency_percentile,
-        depth: job.options.queue.iodepth,
-    }
 }

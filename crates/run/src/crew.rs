@@ -1,18 +1,18 @@
 //! The timekeeper of a run: starts workers by stage, tells them when to measure and when to
 //! stop, samples their counters, and collects what they leave behind. Workers never wait for it.
 
+mod document;
+
 use crate::live::{Phase, order};
 use crate::locks::Locks;
 use crate::logs::{Aggregate, Scribe};
 use crate::member::{Member, State};
-use crate::report::{self, Account};
 use crate::sampler::Sampler;
-use crate::stats::Stats;
 use crate::steady::{Seen, Watch};
 use crate::worker::{self, Outcome, Tale};
 use crate::zones::Fleet;
 use plan::model::{ExitScope, Plan, Worker};
-use result::{Failure, Job, Run, SCHEMA_VERSION};
+use result::{Failure, Run};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,9 +24,6 @@ use units::PerDdir;
 
 /// Stack of a worker's thread, bytes: loops do not recurse and keep nothing large on it.
 const STACK_BYTES: usize = 512 << 10;
-/// How long a running report waits for the workers' own copies.
-const SNAPSHOT_WAIT: Duration = Duration::from_millis(40);
-
 /// What the crew hears from workers and from outside.
 pub(crate) enum Event {
     /// A worker is ready to start.
@@ -572,111 +569,6 @@ impl<'a> Session<'a, '_> {
             workers: workers.collect(),
         };
         self.observer.status(&view);
-    }
-
-    /// Asks the running workers for copies of their statistics and shows the report.
-    fn report_running(&mut self) {
-        self.collect();
-        let run = self.document(true);
-        self.observer.report(run);
-    }
-
-    /// Asks the running workers for copies of their statistics.
-    fn collect(&mut self) {
-        let running = |m: &&mut Member<'_>| matches!(m.state, State::Running);
-        for member in self.members.iter_mut().filter(running) {
-            member.give(order::SNAPSHOT);
-        }
-        let until = std::time::Instant::now() + SNAPSHOT_WAIT;
-        loop {
-            let mut missing = false;
-            for member in self.members.iter_mut().filter(running) {
-                let taken = member
-                    .shared
-                    .snapshot
-                    .lock()
-                    .ok()
-                    .and_then(|mut copy| copy.take());
-                match taken {
-                    Some(snapshot) => member.last = Some(snapshot),
-                    None => missing |= member.shared.live.orders() & order::SNAPSHOT != 0,
-                }
-            }
-            if !missing || std::time::Instant::now() >= until {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    /// The document as of now.
-    fn document(&self, partial: bool) -> Run {
-        Run {
-            schema: SCHEMA_VERSION,
-            tool_version: env!("CARGO_PKG_VERSION").into(),
-            finished_ms: worker::epoch_ms(),
-            global_options: self.plan.global_options.clone(),
-            jobs: (0..self.members.len()).map(|at| self.job(at)).collect(),
-            notes: self.plan.notes.clone(),
-            partial,
-            ..Run::default()
-        }
-    }
-
-    fn job(&self, at: usize) -> Job {
-        let member = &self.members[at];
-        let now = monotonic_ns();
-        let blank;
-        let (stats, outcome) = match (&member.state, &member.last) {
-            (State::Done(outcome), _) => (&outcome.stats, Some(outcome)),
-            (_, Some(snapshot)) => (&snapshot.stats, None),
-            _ => {
-                blank = Stats::new(member.plan, false);
-                (&blank, None)
-            }
-        };
-        let measured_ns = member
-            .measured_ns
-            .map_or(0, |from| now.saturating_sub(from));
-        let known = outcome.is_some() || member.last.is_some();
-        let zero = PerDdir::default();
-        let end_ns = if outcome.is_some() {
-            member.ended_ns
-        } else {
-            now
-        };
-        let mut sampled = member.sampler.sampled.clone();
-        if let Some(outcome) = outcome {
-            sampled.pool(&outcome.sampled);
-        }
-        let watch = self.watches.iter().find(|watch| watch.covers(at));
-        report::job(&Account {
-            worker: member.plan,
-            steady: watch.map(|watch| watch.judge.result()),
-            stats,
-            ios: if known {
-                member.shared.live.ios()
-            } else {
-                zero
-            },
-            bytes: if known {
-                member.shared.live.bytes()
-            } else {
-                zero
-            },
-            pid: outcome.map_or(member.last.as_ref().map_or(0, |s| s.pid), |o| o.pid),
-            started_ms: outcome.map_or_else(worker::epoch_ms, |o| o.started_ms),
-            io_ns: outcome.map_or(measured_ns, |o| o.io_ns),
-            verify_ns: outcome.map_or(0, |o| o.verify_ns),
-            total_ns: outcome.map_or(measured_ns, |o| o.total_ns),
-            elapsed_ns: end_ns.saturating_sub(self.genesis_ns),
-            usage: match (outcome, &member.last) {
-                (Some(outcome), _) => report::usage(&outcome.usage),
-                (None, Some(snapshot)) => report::usage(&snapshot.usage),
-                (None, None) => Default::default(),
-            },
-            sampled: &sampled,
-        })
     }
 }
 

@@ -32,7 +32,7 @@ const PARTS: [&str; 4] = [
 ];
 
 /// Whole jobs: name and fio words.
-const JOBS: [(&str, &str); 3] = [
+const JOBS: [(&str, &str); 4] = [
     (
         "null-qd1",
         "--ioengine=null --rw=randread --norandommap --size=64g",
@@ -45,6 +45,10 @@ const JOBS: [(&str, &str); 3] = [
     (
         "null-qd32-single",
         "--ioengine=null --rw=randread --norandommap --size=64g --iodepth=32",
+    ),
+    (
+        "null-refill",
+        "--ioengine=null --rw=randwrite --norandommap --size=64g --refill_buffers",
     ),
 ];
 

@@ -72,9 +72,16 @@ pub const SCENARIOS: [Scenario; 6] = [
         devices: "-drive file=$D/zoned.img,if=none,id=n0,format=raw \
                   -device nvme,id=c0,serial=lab0 -device nvme-ns,drive=n0,bus=c0,zoned=on,\
                   zoned.zone_size=1M,zoned.zone_capacity=768K,zoned.max_open=4,\
-                  zoned.max_active=6",
-        images: &[("zoned.img", 24)],
-        files: &[],
+                  zoned.max_active=6 -drive file=blkdebug:$D/once.conf:$D/once.img,if=none,id=n1,\
+                  format=raw,rerror=report,werror=report -device nvme,id=c1,serial=lab1 \
+                  -device nvme-ns,drive=n1,bus=c1,zoned=on,zoned.zone_size=1M",
+        images: &[("zoned.img", 24), ("once.img", 8)],
+        // One write fails, 128 KiB behind the start of the third zone.
+        files: &[(
+            "once.conf",
+            "[inject-error]\nevent = \"none\"\niotype = \"write\"\nsector = \"4352\"\n\
+             errno = \"5\"\nonce = \"on\"\n",
+        )],
     },
     Scenario {
         name: "power-cut",

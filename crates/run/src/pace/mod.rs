@@ -28,7 +28,7 @@ use workload::{Batch, Fill, Steer};
 
 /// Requests that the first batch of a paced job holds; each further batch holds twice as many. A
 /// slow job touches little of its random map that way.
-const FIRST_AHEAD: usize = 4;
+const FIRST_AHEAD: usize = 1;
 
 /// Pace of one worker; each part is absent unless the job asks for it.
 #[derive(Debug)]
