@@ -58,3 +58,25 @@ pub fn capture(words: &[&str]) -> Result<String> {
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
+
+/// Builds the release binaries that chores measure, always the same set: with another one cargo
+/// would choose other features and link everything again. `ASSAY_TEST_BIN` names another Assay.
+///
+/// # Errors
+/// The build failed.
+pub fn assay() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("ASSAY_TEST_BIN") {
+        return Ok(path.into());
+    }
+    run(&[
+        "cargo",
+        "build",
+        "--release",
+        "--quiet",
+        "--package",
+        "assay",
+        "--package",
+        "probe",
+    ])?;
+    Ok(target().join("release/assay"))
+}

@@ -7,6 +7,16 @@ use anyhow::{Context, Result, bail};
 
 use crate::{bench, docs, icount, lab, packages, shell, tidy};
 
+const CLIPPY: [&str; 7] = [
+    "cargo",
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--",
+    "-D",
+    "warnings",
+];
+
 /// Runs every check; the tests run last so that their summary ends the output.
 ///
 /// # Errors
@@ -21,22 +31,35 @@ pub fn all(words: &[String]) -> Result<()> {
     shell::run(&["cargo", "fmt", "--all", "--check"])?;
     tidy::check()?;
     docs::check()?;
-    shell::run(&[
-        "cargo",
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ])?;
+    // The optimised build ends on one core; lints and the tests' build use the other meanwhile.
+    beside(
+        || shell::assay().map(drop),
+        || {
+            shell::run(&CLIPPY)?;
+            shell::run(&["cargo", "test", "--workspace", "--no-run", "--quiet"])
+        },
+    )?;
     bench::run(&bench::Options::quick())?;
     bench::run(&bench::Options::quick_memory())?;
-    icount::run(&[])?;
-    if lab {
-        lab::run(&[])?;
-    }
+    // Neither minds how fast it goes.
+    beside(
+        || icount::run(&[]),
+        || if lab { lab::run(&[]) } else { Ok(()) },
+    )?;
     tests()
+}
+
+/// Does two things at a time.
+fn beside(
+    one: impl FnOnce() -> Result<()> + Send,
+    other: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let (first, second) = std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let second = other();
+        (one.join().expect("checks return their errors"), second)
+    });
+    first.and(second)
 }
 
 /// Runs the tests, passes their output through and adds up their summaries.

@@ -250,7 +250,7 @@ impl Crew {
         let unwritten = aggregate.and_then(Aggregate::finish);
         session.finish_logs();
         let partial = session.signal.is_some();
-        let mut run = session.document(partial);
+        let mut run = session.last_document(partial);
         run.notes.extend(unwritten.map(|failure| failure.message));
         Ended {
             run,

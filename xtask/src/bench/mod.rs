@@ -148,7 +148,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     packages::ensure(&packages::FOR_BENCH)?;
     let bench = Bench {
-        assay: build()?,
+        assay: shell::assay()?,
         places: Places::prepare()?,
         quick: options.quick,
     };
@@ -186,20 +186,4 @@ fn row_result(bench: &Bench, row: &Row, rounds: usize) -> Result<Outcome> {
         result.rounds.push(one);
     }
     Ok(result)
-}
-
-/// Builds the release binary; `ASSAY_TEST_BIN` names another one instead.
-fn build() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os("ASSAY_TEST_BIN") {
-        return Ok(path.into());
-    }
-    shell::run(&[
-        "cargo",
-        "build",
-        "--release",
-        "--quiet",
-        "--package",
-        "assay",
-    ])?;
-    Ok(shell::target().join("release/assay"))
 }

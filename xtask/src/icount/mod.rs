@@ -112,24 +112,12 @@ fn compare(record: &Value, counted: &BTreeMap<String, f64>) -> Vec<String> {
 }
 
 fn count() -> Result<BTreeMap<String, f64>> {
-    shell::run(&[
-        "cargo",
-        "build",
-        "--release",
-        "--quiet",
-        "--package",
-        "probe",
-        "--package",
-        "assay",
-    ])?;
-    let built = shell::target().join("release");
+    let assay = shell::assay()?;
+    let probe = shell::target().join("release/probe");
     let mut counted = BTreeMap::new();
     for part in PARTS {
         let words = |n: u64| vec![part.to_owned(), n.to_string()];
-        counted.insert(
-            part.to_owned(),
-            per_repetition(&built.join("probe"), words)?,
-        );
+        counted.insert(part.to_owned(), per_repetition(&probe, words)?);
     }
     for (name, job) in JOBS {
         let words = |n: u64| {
@@ -138,10 +126,7 @@ fn count() -> Result<BTreeMap<String, f64>> {
             words.extend(["--bs=4k".to_owned(), format!("--number_ios={n}")]);
             words
         };
-        counted.insert(
-            name.to_owned(),
-            per_repetition(&built.join("assay"), words)?,
-        );
+        counted.insert(name.to_owned(), per_repetition(&assay, words)?);
     }
     for (name, instructions) in &counted {
         eprintln!("{name:<20} {instructions:>7.1} instructions");

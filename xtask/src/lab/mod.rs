@@ -32,14 +32,7 @@ pub fn run(words: &[String]) -> Result<()> {
             return Ok(());
         }
     };
-    let assay = match std::env::var_os("ASSAY_TEST_BIN") {
-        Some(given) => given.into(),
-        None => {
-            let words = ["build", "--release", "--quiet", "--package", "assay"];
-            shell::run(&["cargo"].into_iter().chain(words).collect::<Vec<_>>())?;
-            shell::target().join("release/assay")
-        }
-    };
+    let assay = shell::assay()?;
     let mut failures = 0;
     for scenario in wanted {
         failures += scenario::run(scenario, &image, &assay)?;

@@ -52,12 +52,29 @@ impl Session<'_, '_> {
 
     /// The document as of now.
     pub(super) fn document(&self, partial: bool) -> Run {
+        self.frame(partial, (0..self.members.len()).map(|at| self.job(at)))
+    }
+
+    /// The document at the end. Workers lose their statistics as they enter it: a thousand of
+    /// them would otherwise stand in memory twice.
+    pub(super) fn last_document(&mut self, partial: bool) -> Run {
+        let mut jobs = Vec::with_capacity(self.members.len());
+        for at in 0..self.members.len() {
+            jobs.push(self.job(at));
+            if let State::Done(outcome) = &mut self.members[at].state {
+                outcome.stats = Stats::default();
+            }
+        }
+        self.frame(partial, jobs)
+    }
+
+    fn frame(&self, partial: bool, jobs: impl IntoIterator<Item = Job>) -> Run {
         Run {
             schema: SCHEMA_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").into(),
             finished_ms: worker::epoch_ms(),
             global_options: self.plan.global_options.clone(),
-            jobs: (0..self.members.len()).map(|at| self.job(at)).collect(),
+            jobs: jobs.into_iter().collect(),
             notes: self.plan.notes.clone(),
             partial,
             ..Run::default()

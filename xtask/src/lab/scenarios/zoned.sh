@@ -43,7 +43,7 @@ check "commands reset zones" fio $ng --rw=trim --bs=1m
 refused "appends need zones" "zonemode=zbd" fio --name=a --filename=/dev/ng0n1 --ioengine=io_uring_cmd \
     --rw=write --bs=16k --write_mode=zone_append
 # The write pointer of the zone lies behind the write that failed.
-fails="--name=a --filename=/dev/nvme1n1 --rw=write --bs=64k $zbd --continue_on_error=write --ignore_error=,ENODATA"
+fails="--name=a --filename=/dev/nvme1n1 --rw=write --bs=64k $zbd --continue_on_error=write --ignore_error=,ENODATA:EIO"
 check "a zone goes on behind a write that failed" fio $fails --recover_zbd_write_error=1
 same "one write failed" "$(value total_err zoned.json)" 1
 config=/sys/kernel/config/nullb/zones
