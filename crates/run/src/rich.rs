@@ -199,15 +199,15 @@ impl Hooks for Rich<'_> {
         }
     }
 
-    fn hand_over(&self, stats: &mut Stats) {
+    fn hand_over(&mut self, stats: &mut Stats) {
         if let Some(lanes) = &self.lanes {
             stats.zone_resets = lanes.resets();
         }
         if let Some(priorities) = &self.priorities {
             stats.priorities.clone_from(priorities.found());
         }
-        if let Some(pace) = &self.pace {
-            stats.late = pace.late();
+        if let Some(pace) = &mut self.pace {
+            stats.late = pace.take_late();
             stats.latency_depth = pace.depth();
         }
     }

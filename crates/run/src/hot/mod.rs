@@ -132,8 +132,8 @@ pub trait Hooks {
     fn measure<C: Clock>(&mut self, _clock: C) {}
     /// Leaves the state of verification for a later run to load.
     fn save(&mut self) {}
-    /// Puts what the hooks have measured into the statistics.
-    fn hand_over(&self, _stats: &mut Stats) {}
+    /// Moves what the hooks have measured into the statistics, at the end.
+    fn hand_over(&mut self, _stats: &mut Stats) {}
     /// A request came back complete.
     fn done<C: Clock>(&mut self, done: &Done, buffer: &[u8], clock: C) -> Result<(), Failure>;
 }

@@ -280,9 +280,9 @@ impl Pace {
         }
     }
 
-    /// Latencies from the intended start, for directions with a rate.
-    pub fn late(&self) -> PerDdir<Option<Latency>> {
-        self.rate.as_ref().map(Rate::late).unwrap_or_default()
+    /// Latencies from the intended start, for directions with a rate; they begin anew.
+    pub fn take_late(&mut self) -> PerDdir<Option<Latency>> {
+        self.rate.as_mut().map(Rate::take_late).unwrap_or_default()
     }
 
     /// The depth that `latency_target` holds now.

@@ -177,9 +177,10 @@ impl Rate {
         }
     }
 
-    /// Latencies from the intended start so far; `None` for directions without a rate.
-    pub fn late(&self) -> PerDdir<Option<Latency>> {
-        PerDdir::from_fn(|d| self.schedules[d].as_ref().map(|_| self.late[d].clone()))
+    /// Takes the latencies from the intended start; `None` for directions without a rate.
+    pub fn take_late(&mut self) -> PerDdir<Option<Latency>> {
+        let rated = |d: Ddir| self.schedules[d].is_some();
+        PerDdir::from_fn(|d| rated(d).then(|| std::mem::take(&mut self.late[d])))
     }
 }
 
@@ -284,19 +285,20 @@ mod tests {
             clock.advance(if n == 0 { 10_000_000 } else { 1 });
             rate.done(Ddir::Read, 0, clock.now(), clock);
         }
-        let late = rate.late()[Ddir::Read].clone().expect("reads have a rate");
+        let taken = rate.take_late();
+        let late = taken[Ddir::Read].as_ref().expect("reads have a rate");
         assert_eq!((late.moments.n, late.moments.max), (10, 10_000_000));
         assert_eq!(
             late.moments.min(),
             1_000_009,
             "due at 9 ms, done 9 ns after 10 ms"
         );
-        assert!(rate.late()[Ddir::Write].is_none());
+        assert!(taken[Ddir::Write].is_none());
+        issue(&mut rate, clock, Ddir::Read, 4096);
+        rate.done(Ddir::Read, 0, clock.now(), clock);
         rate.restart(clock.now());
-        assert_eq!(
-            rate.late()[Ddir::Read].as_ref().map(|l| l.moments.n),
-            Some(0)
-        );
+        let taken = rate.take_late();
+        assert_eq!(taken[Ddir::Read].as_ref().map(|l| l.moments.n), Some(0));
     }
 
     #[test]
