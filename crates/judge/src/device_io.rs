@@ -5,6 +5,8 @@ use units::Ddir;
 
 /// Bytes of the sectors that the kernel counts in.
 const SECTOR: u64 = 512;
+/// An I/O of this size is never split.
+const PAGE: u64 = 4096;
 
 /// The comparison; `None` where it would mislead: a job without a disk or with a warm-up, a
 /// verification pass, devices that were not watched.
@@ -31,5 +33,25 @@ pub(crate) fn of(run: &Run) -> Option<DeviceIo> {
             io.device_bytes[at] += disk.counters.sectors[at] * SECTOR;
         }
     }
+    let uncounted = |disk: &result::Disk| disk.counters.sectors == [0; 2];
+    if run.source.is_some() && run.disks.iter().all(uncounted) {
+        count_requests(&mut io);
+    }
     Some(io)
+}
+
+/// Reports that count requests and no sectors: an I/O of up to a page is one request, which may
+/// have been merged; a larger one may have been several, so that only too few of them mean
+/// something.
+fn count_requests(io: &mut DeviceIo) {
+    for at in 0..2 {
+        let size = io.issued_bytes[at] / io.issued_ios[at].max(1);
+        let requests = io.device_ios[at] + io.device_merges[at];
+        let bytes = requests * size.max(SECTOR);
+        io.device_bytes[at] = match size {
+            0 => requests * SECTOR,
+            1..=PAGE => bytes,
+            _ => bytes.min(io.issued_bytes[at]),
+        };
+    }
 }

@@ -1,6 +1,7 @@
 //! Jobs as rules see them: the workers of one job together.
 
 use crate::Evidence;
+use result::series::{Quantity, Second, Series};
 use result::{Direction, Job, Setup};
 use units::Ddir;
 
@@ -12,6 +13,34 @@ pub(crate) struct Workers<'a> {
 }
 
 impl Workers<'_> {
+    /// How many they are; a block of a report may stand for several.
+    pub fn members(&self) -> u64 {
+        self.list.iter().map(|job| u64::from(job.members.max(1))).sum()
+    }
+
+    /// I/Os per second of each second over all of them, reads and writes, the first and the last
+    /// one left out; bytes where only these were recorded. With the milliseconds of a point.
+    pub fn series(&self) -> Option<(Vec<f64>, u64)> {
+        [Quantity::Iops, Quantity::Bandwidth]
+            .into_iter()
+            .find_map(|quantity| self.of(quantity))
+    }
+
+    fn of(&self, quantity: Quantity) -> Option<(Vec<f64>, u64)> {
+        let all = self.list.iter().flat_map(|job| &job.series);
+        let mut sum: Option<Series> = None;
+        for one in all.filter(|one| one.quantity == quantity) {
+            match &mut sum {
+                Some(sum) => sum.stack(one),
+                None => sum = Some(one.clone()),
+            }
+        }
+        let sum = sum?;
+        let points: Vec<f64> = sum.points().map(Second::mean).collect();
+        let inner = points.get(1..points.len().saturating_sub(1))?;
+        Some((inner.to_vec(), sum.interval_ms))
+    }
+
     /// I/Os completed, reads and writes.
     pub fn ios(&self, ddir: Ddir) -> u64 {
         self.list.iter().map(|job| job.dirs[ddir].ios).sum()
@@ -51,4 +80,16 @@ pub(crate) fn word(ddir: Ddir) -> &'static str {
     } else {
         "writes"
     }
+}
+
+/// Mean completion latency of a direction over all workers, in nanoseconds.
+pub(crate) fn mean_ns(workers: &Workers<'_>, ddir: Ddir) -> Option<f64> {
+    let means = workers.list.iter().map(|job| &job.dirs[ddir]);
+    let (mut ios, mut sum) = (0.0, 0.0);
+    for dir in means {
+        let Some(mean) = dir.mean_latency_ns() else { continue };
+        ios += dir.ios as f64;
+        sum += mean * dir.ios as f64;
+    }
+    (ios > 0.0).then(|| sum / ios)
 }

@@ -111,7 +111,7 @@ fn holes_are_told_with_the_devices_own_rate() {
         finding.text
     );
     assert!(
-        finding.text.contains("412,279 reads/s of the 581,388 IOPS"),
+        finding.text.contains("412,279 reads/s of the 581,387 IOPS"),
         "{}",
         finding.text
     );

@@ -45,6 +45,18 @@ pub struct Disk {
     pub members: Vec<Disk>,
 }
 
+/// Time that a CPU spent in interrupts during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Interrupts {
+    /// The CPU.
+    pub cpu: u32,
+    /// Its time in hard and soft interrupts, in percent.
+    pub percent: f64,
+    /// Its time at work of any kind, interrupts included, in percent.
+    pub busy_percent: f64,
+}
+
 /// Result of `--idle-prof`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuIdle {

@@ -320,6 +320,42 @@ pub struct Setup {
     pub verifies: bool,
     /// What is written are zeroes.
     pub zero_buffers: bool,
+    /// Places are random, at least for a part of the requests.
+    pub random: bool,
+    /// Seconds after which it was to end, where a time ends it.
+    pub runtime_s: Option<u64>,
+    /// Where it reads and writes; empty where that is not known, or in very many files.
+    pub places: Vec<Place>,
+}
+
+/// A region of a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Place {
+    /// File or device; empty for a file of the worker's own whose name is not known.
+    pub path: String,
+    /// A regular file.
+    pub file: bool,
+    /// Where the region begins.
+    pub offset_bytes: u64,
+    /// How long it is.
+    pub length_bytes: u64,
+}
+
+impl Place {
+    /// Targets of a worker that are told; with more of them none is.
+    pub const MOST: usize = 64;
+}
+
+/// Kernel threads that did a worker's requests in its place, because these would have blocked
+/// (io_uring's `iou-wrk`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Punts {
+    /// Such threads at the end of the run.
+    pub threads: u32,
+    /// CPU time that they took, in microseconds.
+    pub cpu_us: u64,
 }
 
 /// What one worker (or one folded group) measured.
@@ -379,6 +415,9 @@ pub struct Job {
     /// What it did second by second, where that was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+    /// Requests that the kernel handed to threads of its own.
+    #[serde(default)]
+    pub punts: Punts,
     /// How it was set up; the first member's for a folded group. `None` in imported results.
     #[serde(default)]
     pub setup: Option<Setup>,

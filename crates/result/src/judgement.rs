@@ -79,6 +79,62 @@ impl DeviceIo {
     }
 }
 
+/// A limit that is known, and what it allows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExpectedLimit {
+    /// What limits, such as `io1 volume`.
+    pub name: String,
+    /// I/Os per second of the job's block size that it allows.
+    pub iops: f64,
+    /// Bytes per second likewise.
+    pub bytes_per_s: f64,
+    /// What holds only for a while, in words.
+    pub while_it_lasts: Option<String>,
+    /// Where the figure is from.
+    pub source: String,
+    /// When it was read there, `YYYY-MM`; empty for what the machine itself tells.
+    pub as_of: String,
+}
+
+/// What should have been measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Expectation {
+    /// Bytes of one I/O, on average.
+    pub block_bytes: u64,
+    /// Share of reads, 0 to 1.
+    pub read_share: f64,
+    /// The tightest limit.
+    pub binding: String,
+    /// Its leg of bytes is the tighter one, not that of I/Os.
+    pub by_bytes: bool,
+    /// I/Os per second that it allows.
+    pub iops: f64,
+    /// Bytes per second likewise.
+    pub bytes_per_s: f64,
+    /// What was measured, in percent of that.
+    pub measured_percent: f64,
+    /// I/Os in flight at which the limit is reached with the latency that was measured (Little).
+    pub depth_needed: Option<u64>,
+    /// All limits that are known.
+    pub limits: Vec<ExpectedLimit>,
+}
+
+/// How long moving an amount of data takes at the speed of the run, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TimeToSave {
+    /// The amount.
+    pub bytes: u64,
+    /// At the mean speed.
+    pub likely_s: f64,
+    /// At the upper end of its 95 % interval.
+    pub least_s: f64,
+    /// At the lower end; the same as `least_s` where the run was too short for an interval.
+    pub most_s: f64,
+}
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -87,6 +143,10 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// The limit that bound the run, where limits are known.
     pub verdict: Option<String>,
+    /// What should have been measured, where limits are known.
+    pub expectation: Option<Expectation>,
+    /// How long an amount of data takes, where that was asked for.
+    pub time_to_save: Option<TimeToSave>,
     /// Issued against device I/O, where all targets lie on watched devices.
     pub device_io: Option<DeviceIo>,
 }

@@ -18,13 +18,15 @@ pub mod series;
 mod source;
 mod steady;
 
-pub use disk::{CpuIdle, Disk, DiskCounters};
+pub use disk::{CpuIdle, Disk, DiskCounters, Interrupts};
 pub use host::Host;
 pub use job::{
-    Direction, Failure, Job, LatencyClass, LatencyTarget, Options, PriorityLatency, Reporting,
-    Setup, Stated, SyncStats, Unified, Usage,
+    Direction, Failure, Job, LatencyClass, LatencyTarget, Options, Place, PriorityLatency, Punts,
+    Reporting, Setup, Stated, SyncStats, Unified, Usage,
 };
-pub use judgement::{DeviceIo, Figure, Finding, Judgement, Severity};
+pub use judgement::{
+    DeviceIo, Expectation, ExpectedLimit, Figure, Finding, Judgement, Severity, TimeToSave,
+};
 pub use memory_table::{MemoryRow, MemoryTable, MemoryTest};
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
 pub use selfcheck::{Beside, SelfCheck};

@@ -4,6 +4,7 @@
 //! percentile settings and the latency target are the last member's. Latencies and counts pool;
 //! sampled rates stack, because the rate of a group is the sum of its members' rates.
 
+use crate::series::Series;
 use crate::{Direction, Job, PriorityLatency, Unified};
 use units::{Ddir, PerDdir};
 
@@ -51,6 +52,11 @@ pub fn fold(block: &mut Job, job: &Job) {
     block.complete.merge(&job.complete);
     block.coarse.merge(&job.coarse);
     block.zone_resets += job.zone_resets;
+    block.punts.threads += job.punts.threads;
+    block.punts.cpu_us += job.punts.cpu_us;
+    for series in &job.series {
+        Series::of(&mut block.series, series.quantity, series.ddir).stack(series);
+    }
 }
 
 /// Errors: the first counts. Settings of the report: the last member's, but for the bases.

@@ -28,6 +28,9 @@ pub struct Run {
     pub jobs: Vec<Job>,
     /// Block devices below the targets. A member of a stacked device stands inside its parent.
     pub disks: Vec<Disk>,
+    /// The CPU that interrupts kept busiest, where the kernel counts that.
+    #[serde(default)]
+    pub interrupts: Option<crate::Interrupts>,
     /// CPU idleness when it was asked for.
     pub cpu_idle: Option<CpuIdle>,
     /// True when a signal ended the run early or the document is a running report.

@@ -123,6 +123,48 @@ impl Series {
         true
     }
 
+    /// Adds a value as [`add`](Self::add) does, and keeps to `most` points.
+    pub fn add_within(&mut self, most: usize, time_ms: u64, value: u64) -> bool {
+        let ended = time_ms.saturating_sub(1);
+        while time_ms <= Self::LATEST_MS && ended / self.interval_ms >= most.max(2) as u64 {
+            self.halve();
+        }
+        self.add(time_ms, value)
+    }
+
+    /// Adds what another worker did in the same time: rates add up, latencies pool.
+    pub fn stack(&mut self, other: &Series) {
+        let mut other = other.clone();
+        while other.interval_ms < self.interval_ms {
+            other.halve();
+        }
+        while self.interval_ms < other.interval_ms {
+            self.halve();
+        }
+        if other.points.len() > self.points.len() {
+            self.points.resize(other.points.len(), Second::default());
+        }
+        let rate = matches!(self.quantity, Quantity::Bandwidth | Quantity::Iops);
+        for (mine, theirs) in self.points.iter_mut().zip(&other.points) {
+            *mine = match (mine.n, theirs.n) {
+                (_, 0) => *mine,
+                (0, _) => *theirs,
+                (n, m) if rate => Second {
+                    n: n.max(m),
+                    min: mine.min.saturating_add(theirs.min),
+                    max: mine.max.saturating_add(theirs.max),
+                    sum: ((mine.mean() + theirs.mean()) * n.max(m) as f64) as u64,
+                },
+                (n, m) => Second {
+                    n: n + m,
+                    min: mine.min.min(theirs.min),
+                    max: mine.max.max(theirs.max),
+                    sum: mine.sum.saturating_add(theirs.sum),
+                },
+            };
+        }
+    }
+
     fn halve(&mut self) {
         self.interval_ms *= 2;
         let pairs = self.points.chunks(2).map(|pair| {
@@ -150,6 +192,22 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_of_workers_add_up() {
+        let mut all = Series::new(Quantity::Iops, Ddir::Read);
+        let mut slow = all.clone();
+        for second in 1..=8u64 {
+            assert!(all.add(second * 1000, 100));
+            if second > 2 {
+                assert!(slow.add_within(4, second * 1000, 10));
+            }
+        }
+        assert_eq!((slow.interval_ms, slow.points().len()), (2000, 4));
+        all.stack(&slow);
+        let means: Vec<f64> = all.points().map(Second::mean).collect();
+        assert_eq!(means, [100.0, 110.0, 110.0, 110.0]);
+    }
 
     #[test]
     fn long_runs_get_longer_intervals() {

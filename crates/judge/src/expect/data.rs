@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 const VOLUMES: &str = include_str!("../../../../data/volumes.toml");
 const INSTANCES: &str = include_str!("../../../../data/instances.toml");
+const DRIVES: &str = include_str!("../../../../data/drives.toml");
 const LINKS: &str = include_str!("../../../../data/links.toml");
 
 /// A quantity that depends on what was bought.
@@ -68,7 +69,9 @@ pub(super) struct Small {
 pub(super) struct Burst {
     pub iops: Option<f64>,
     pub credits: Option<f64>,
+    pub seconds: Option<f64>,
     pub mib_s: Option<Quantity>,
+    pub mb_s: Option<Quantity>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -98,6 +101,22 @@ pub(super) struct Drive {
     pub read_b_s: f64,
     pub write_iops: f64,
     pub write_b_s: f64,
+}
+
+/// What a drive's maker says of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Model {
+    pub name: String,
+    pub title: String,
+    pub read_iops: f64,
+    pub write_iops: f64,
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+    pub depth: u64,
+    pub conditions: String,
+    pub source: String,
+    pub as_of: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -138,6 +157,17 @@ pub(super) fn volumes() -> Vec<Volume> {
     read.expect("the file is checked by a test").volume
 }
 
+#[derive(Deserialize)]
+struct Drives {
+    drive: Vec<Model>,
+}
+
+/// All drive models.
+pub(super) fn drives() -> Vec<Model> {
+    let read: Result<Drives, _> = toml::from_str(DRIVES);
+    read.expect("the file is checked by a test").drive
+}
+
 /// All instance types.
 pub(super) fn instances() -> Vec<Instance> {
     let read: Result<Instances, _> = toml::from_str(INSTANCES);
@@ -163,6 +193,9 @@ mod tests {
         let instances = instances();
         let rows = rows.chain(instances.iter().map(|row| (&row.source, &row.as_of)));
         let payload = links().payload;
+        let drives = drives();
+        assert!(drives.iter().all(|row| !names.contains(&row.name) && row.depth > 0));
+        let rows = rows.chain(drives.iter().map(|row| (&row.source, &row.as_of)));
         for (source, as_of) in rows.chain([(&payload.source, &payload.as_of)]) {
             assert!(source.len() > 5, "{source}");
             let (year, month) = as_of.split_once('-').expect("YYYY-MM");

@@ -7,11 +7,13 @@
 //! machine is declared, and what is neither known nor declared is not judged.
 
 mod data;
+mod run;
 mod verdict;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use run::{Judged, of_run};
 pub use verdict::{Measured, verdict};
 
 use data::{Quantity, Volume};
@@ -37,6 +39,8 @@ pub struct Declared {
     pub count: u32,
     /// Instance type.
     pub instance: Option<String>,
+    /// Devices that are meant: kernel names, paths, serial numbers or other names that stay.
+    pub devices: Vec<String>,
 }
 
 /// Why a declaration cannot be used.
@@ -78,12 +82,13 @@ impl FromStr for Declared {
             match key {
                 "type" => declared.kind = Some(value.to_owned()),
                 "instance" => declared.instance = Some(value.to_owned()),
+                "device" if !value.is_empty() => declared.devices.push(value.to_owned()),
                 "gib" => declared.gib = number()?,
                 "iops" => declared.iops = Some(number()?),
                 "mib" => declared.mib_s = Some(number()?),
                 "count" => declared.count = number()?.round().max(1.0) as u32,
                 _ => {
-                    let keys = "type, gib, iops, mib, count, instance";
+                    let keys = "type, gib, iops, mib, count, instance, device";
                     return wrong(format!("`{key}` is none of {keys}"));
                 }
             }
@@ -104,9 +109,9 @@ impl Declared {
             ));
         }
         let Some(kind) = &self.kind else {
-            return match self.instance {
-                Some(_) => Ok(()),
-                None => wrong("neither type= nor instance= is given".to_owned()),
+            return match self.instance.is_some() || !self.devices.is_empty() {
+                true => Ok(()),
+                false => wrong("none of type=, instance= and device= is given".to_owned()),
             };
         };
         if kind == STORE {
@@ -115,9 +120,13 @@ impl Declared {
                 None => wrong(format!("type={STORE} needs instance=")),
             };
         }
+        if data::drives().iter().any(|row| row.name == *kind) {
+            return Ok(());
+        }
         let volumes = data::volumes();
         let Some(row) = volumes.iter().find(|row| row.name == *kind) else {
-            let known = names(volumes.into_iter().map(|row| row.name));
+            let drives = data::drives().into_iter().map(|row| row.name);
+            let known = names(volumes.into_iter().map(|row| row.name).chain(drives));
             return wrong(format!("type={kind} is none of {known}, {STORE}"));
         };
         let sized = [Some(row.iops), row.write_iops, row.mib_s]
@@ -163,10 +172,25 @@ pub struct Limit {
     pub bytes_per_s: Option<f64>,
     /// What holds only for a while, in words.
     pub while_it_lasts: Option<String>,
+    /// What is left when a burst is over.
+    pub burst: Option<Burst>,
+    /// I/Os in flight with which the figure was made, where its source says so.
+    pub rated_depth: Option<u64>,
     /// Where the figure is from.
     pub source: String,
     /// When it was read there, `YYYY-MM`; empty for what the machine itself tells.
     pub as_of: String,
+}
+
+/// What is left of a limit when a burst is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Burst {
+    /// I/Os per second, where these burst.
+    pub iops: Option<f64>,
+    /// Bytes per second, where these burst.
+    pub bytes_per_s: Option<f64>,
+    /// Seconds that full credits last at the full burst.
+    pub seconds: Option<f64>,
 }
 
 /// What one limit allows at a block size.
@@ -213,26 +237,18 @@ pub fn limits(declared: &Declared, work: &Workload) -> Vec<Limit> {
         .iter()
         .find(|row| Some(&row.name) == declared.kind.as_ref());
     limits.extend(volume.map(|row| of_volume(row, declared, work)));
+    let drives = data::drives();
+    let drive = drives
+        .iter()
+        .find(|row| Some(&row.name) == declared.kind.as_ref());
+    limits.extend(drive.map(|row| of_drive(row, declared, work)));
     let instances = data::instances();
     let instance = instances
         .iter()
         .find(|row| Some(&row.name) == declared.instance.as_ref());
     let Some(row) = instance else { return limits };
     let on_ebs = volume.is_some_and(|volume| volume.provider == "aws");
-    if let Some(ebs) = row.ebs.filter(|_| on_ebs || declared.kind.is_none()) {
-        let base = ebs.base_mb_s.zip(ebs.base_iops);
-        limits.push(Limit {
-            name: format!("{} EBS limit", row.name),
-            iops: Some(ebs.iops),
-            io_unit_bytes: Some(256 << 10),
-            bytes_per_s: Some(ebs.mb_s * MB),
-            while_it_lasts: base.map(|(mb_s, iops)| {
-                format!("30 minutes a day, else {mb_s} MB/s and {iops:.0} IOPS")
-            }),
-            source: row.source.clone(),
-            as_of: row.as_of.clone(),
-        });
-    }
+    limits.extend(ebs_of(row).filter(|_| on_ebs || declared.kind.is_none()));
     if let Some(drive) = row
         .drive
         .filter(|_| declared.kind.as_deref() == Some(STORE))
@@ -251,12 +267,61 @@ pub fn limits(declared: &Declared, work: &Workload) -> Vec<Limit> {
             iops: Some(mixed(drive.read_iops, drive.write_iops)),
             io_unit_bytes: None,
             bytes_per_s: Some(mixed(drive.read_b_s, drive.write_b_s)),
-            while_it_lasts: None,
             source: row.source.clone(),
             as_of: row.as_of.clone(),
+            ..Limit::default()
         });
     }
     limits
+}
+
+/// What an instance allows to all its EBS volumes together.
+fn ebs_of(row: &data::Instance) -> Option<Limit> {
+    let ebs = row.ebs?;
+    let base = ebs.base_mb_s.zip(ebs.base_iops);
+    Some(Limit {
+        name: format!("{} EBS limit", row.name),
+        iops: Some(ebs.iops),
+        io_unit_bytes: Some(256 << 10),
+        bytes_per_s: Some(ebs.mb_s * MB),
+        while_it_lasts: base
+            .map(|(mb_s, iops)| format!("30 minutes a day, else {mb_s} MB/s and {iops:.0} IOPS")),
+        burst: base.map(|(mb_s, iops)| Burst {
+            iops: Some(iops),
+            bytes_per_s: Some(mb_s * MB),
+            seconds: Some(1800.0),
+        }),
+        rated_depth: None,
+        source: row.source.clone(),
+        as_of: row.as_of.clone(),
+    })
+}
+
+/// The EBS limit of an instance type, where it is known.
+fn instance_limit(name: &str) -> Option<Limit> {
+    let instances = data::instances();
+    ebs_of(instances.iter().find(|row| row.name == name)?)
+}
+
+/// What a drive's maker says, for drives used at the same time.
+fn of_drive(row: &data::Model, declared: &Declared, work: &Workload) -> Limit {
+    let count = f64::from(declared.count);
+    let mixed = |read: f64, write: f64| {
+        count / (work.read_share / read + (1.0 - work.read_share) / write)
+    };
+    Limit {
+        name: match declared.count {
+            0 | 1 => format!("{} datasheet", row.title),
+            n => format!("{} datasheet x {n}", row.title),
+        },
+        iops: Some(mixed(row.read_iops, row.write_iops)),
+        io_unit_bytes: None,
+        bytes_per_s: Some(mixed(row.read_mb_s * MB, row.write_mb_s * MB)),
+        rated_depth: Some(row.depth),
+        source: format!("{}; {}", row.source, row.conditions),
+        as_of: row.as_of.clone(),
+        ..Limit::default()
+    }
 }
 
 fn of_volume(row: &Volume, declared: &Declared, work: &Workload) -> Limit {
@@ -274,6 +339,7 @@ fn of_volume(row: &Volume, declared: &Declared, work: &Workload) -> Limit {
         .map_or(reads, |q| value(&q, 0.0, declared.iops));
     let mut iops = 1.0 / (work.read_share / reads + (1.0 - work.read_share) / writes);
     let mut lasting = None;
+    let mut after: Option<Burst> = None;
     let given = declared.mib_s;
     let mib = |q: Option<Quantity>| q.map(|q| value(&q, reads, given) * MIB);
     let high = mib(row.mib_s_high).unwrap_or(0.0);
@@ -285,17 +351,26 @@ fn of_volume(row: &Volume, declared: &Declared, work: &Workload) -> Limit {
     if let Some(burst) = row.burst {
         let peak = burst.iops.filter(|peak| *peak > iops);
         if let Some(peak) = peak {
-            let seconds = burst.credits.map(|credits| credits / (peak - iops));
+            let credits = burst.credits.map(|credits| credits / (peak - iops));
+            let seconds = credits.or(burst.seconds);
             let time = seconds.map_or_else(String::new, |s| format!("for {:.0} min, ", s / 60.0));
             lasting = Some(format!("{time}then {:.0} IOPS", iops * times));
+            after.get_or_insert_default().iops = Some(iops * times);
+            after.get_or_insert_default().seconds = seconds;
             iops = peak;
         }
-        let fast = mib(burst.mib_s).filter(|fast| bytes.is_some_and(|base| *fast > base));
+        let fast = mib(burst.mib_s).or(burst.mb_s.map(|q| value(&q, reads, None) * MB));
+        let fast = fast.filter(|fast| bytes.is_some_and(|base| *fast > base));
         if let Some((fast, base)) = fast.zip(bytes) {
-            lasting = Some(format!(
-                "while credits last, then {:.1} MiB/s",
-                base * times / MIB
-            ));
+            let rest = match row.mb_s {
+                Some(_) => format!("{:.0} MB/s", base * times / MB),
+                None => format!("{:.1} MiB/s", base * times / MIB),
+            };
+            lasting = Some(match lasting {
+                Some(words) => format!("{words} and {rest}"),
+                None => format!("while credits last, then {rest}"),
+            });
+            after.get_or_insert_default().bytes_per_s = Some(base * times);
             bytes = Some(fast);
         }
     }
@@ -303,12 +378,18 @@ fn of_volume(row: &Volume, declared: &Declared, work: &Workload) -> Limit {
         0 | 1 => "volume".to_owned(),
         n => format!("volumes ({n})"),
     };
+    let name = match adds_up {
+        true => format!("machine's {} limit (shared by its disks)", row.name),
+        false => format!("{} {several}", row.name),
+    };
     Limit {
-        name: format!("{} {several}", row.name),
+        name,
         iops: Some(iops * times),
         io_unit_bytes: row.io_unit_kib.map(|kib| kib << 10),
         bytes_per_s: bytes.map(|bytes| bytes * times),
         while_it_lasts: lasting,
+        burst: after,
+        rated_depth: None,
         source: row.source.clone(),
         as_of: row.as_of.clone(),
     }

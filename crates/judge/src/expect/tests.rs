@@ -100,7 +100,7 @@ const ROWS: [Row; 15] = [
         1.0,
         38_900.0 * 4096.0,
         99.7,
-        "bound by pd-ssd volume, 39,000 IOPS",
+        "bound by machine's pd-ssd limit (shared by its disks), 39,000 IOPS",
     ),
     (
         "type=pd-ssd,gib=1100",
@@ -108,7 +108,7 @@ const ROWS: [Row; 15] = [
         1.0,
         768.0 * MIB,
         100.0,
-        "bound by pd-ssd volume, 805.31 MB/s",
+        "bound by machine's pd-ssd limit (shared by its disks), 805.31 MB/s",
     ),
     // Local drives: alone, striped, and eight of them.
     (
@@ -255,7 +255,7 @@ fn links_by_generation_and_width() {
 #[test]
 fn what_is_declared_wrongly_is_named() {
     for (text, words) in [
-        ("", "neither type= nor instance="),
+        ("", "none of type=, instance= and device="),
         ("io1", "`io1`: expected key=value"),
         ("type=io9,gib=1", "type=io9 is none of gp2"),
         ("type=io1,gib=300", "needs iops="),

@@ -23,6 +23,17 @@ pub fn verdict(limits: &[Limit], measured: &Measured) -> Option<String> {
     let name = &limit.name;
     let size = size(limit, allowed);
     let told = |p: f64| format!("measured {p:.1} %");
+    if let Some(rated) = limit.rated_depth.filter(|rated| percent < 90.0 && measured.depth < *rated)
+    {
+        let depth = match measured.depth {
+            0 => "a depth that is not known".to_owned(),
+            depth => format!("a depth of {depth}"),
+        };
+        return Some(format!(
+            "not comparable with {name}: its {size} are at a queue depth of {rated}, this run had \
+             {depth} and {percent:.1} %"
+        ));
+    }
     let mut text = match percent {
         p if p > 110.0 => format!(
             "faster than what was declared ({name}, {size}: {}): a cache, holes, a burst, or a \

@@ -1,7 +1,7 @@
 //! Workers that had no CPU time left: their figure is the CPU's.
 
 use crate::Evidence;
-use crate::findings::{no_disk, unread};
+use crate::findings::{cached, no_disk, unread};
 use crate::job::jobs;
 use crate::say::{With, finding, percent};
 use result::host::DeviceKind;
@@ -17,7 +17,8 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         let ram = |kind| matches!(kind, DeviceKind::Zram | DeviceKind::Ram);
         host.devices.iter().any(|device| ram(device.kind))
     });
-    if in_memory || !unread::rule(evidence).is_empty() || !no_disk::rule(evidence).is_empty() {
+    let others = [unread::rule, cached::rule, no_disk::rule];
+    if in_memory || others.iter().any(|rule| !rule(evidence).is_empty()) {
         return Vec::new();
     }
     jobs(evidence)

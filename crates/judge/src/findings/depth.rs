@@ -15,7 +15,7 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn of_job(job: &Workers<'_>) -> Option<Finding> {
-    let (setup, workers) = (job.setup, job.list.len());
+    let (setup, workers) = (job.setup, job.members());
     let asked = setup.iodepth;
     if asked < 2 {
         return None;
@@ -30,7 +30,7 @@ fn of_job(job: &Workers<'_>) -> Option<Finding> {
         return Some(
             finding("depth-without-queue", Severity::Warning, text, advice)
                 .count("iodepth", asked.into())
-                .count("effective_depth", workers as u64)
+                .count("effective_depth", workers)
                 .word("ioengine", &setup.engine),
         );
     }

@@ -6,7 +6,7 @@ use result::{Finding, Severity};
 
 /// More than this share of what was issued is told, percent.
 const READ_PERCENT: f64 = 110.0;
-const WRITE_PERCENT: f64 = 125.0;
+const WRITE_PERCENT: f64 = 120.0;
 const LEAST_BYTES: u64 = 4 << 20;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {

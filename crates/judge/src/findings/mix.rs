@@ -16,7 +16,12 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
             .find(|(_, value)| value.contains('.'));
         let Some((name, value)) = asked else { continue };
         let (reads, writes) = (job.ios(Ddir::Read), job.ios(Ddir::Write));
-        let share = percent(reads as f64, (reads + writes) as f64);
+        let rate = |ddir| job.list.iter().map(|worker| worker.dirs[ddir].iops()).sum::<f64>();
+        // Where a report gives rates alone, these have the same share.
+        let share = match reads.min(writes) {
+            0 => percent(rate(Ddir::Read), rate(Ddir::Read) + rate(Ddir::Write)),
+            _ => percent(reads as f64, (reads + writes) as f64),
+        };
         let text = format!(
             "{}: {name}={value} is cut to whole percents; {share:.2} % of the I/Os were reads",
             job.name

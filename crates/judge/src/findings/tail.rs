@@ -1,16 +1,16 @@
 //! A tail far from the middle: the mean says little about either.
 
 use crate::Evidence;
-use crate::job::{jobs, word};
+use crate::job::{Workers, jobs, word};
 use crate::say::{With, finding, time};
 use measure::Histogram;
-use result::{Finding, Severity};
+use result::{Finding, LatencyClass, Severity};
 use units::Ddir;
 
 /// p99.9 over p50 from which it is told.
-const RATIO: u64 = 200;
-/// A tail shorter than this hurts nobody.
-const LEAST_NS: u64 = 1_000_000;
+const RATIO: u64 = 50;
+/// A tail shorter than this hurts nobody who reads a mean.
+const LEAST_NS: u64 = 50_000_000;
 /// Ten samples above the 99.9th percentile.
 const LEAST_IOS: u64 = 10_000;
 
@@ -18,16 +18,10 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for job in jobs(evidence) {
         for ddir in [Ddir::Read, Ddir::Write] {
-            let mut all: Option<Histogram> = None;
-            for worker in &job.list {
-                if let Some(histogram) = &worker.dirs[ddir].clat.histogram {
-                    all.get_or_insert_default().merge(histogram);
-                }
-            }
-            let Some(all) = all.filter(|all| all.count() >= LEAST_IOS) else {
+            if job.ios(ddir) < LEAST_IOS {
                 continue;
-            };
-            let [middle, tail] = all.percentiles(&[50.0, 99.9])[..] else {
+            }
+            let Some((middle, tail)) = percentiles(&job, ddir) else {
                 continue;
             };
             if tail < LEAST_NS || tail / middle.max(1) < RATIO {
@@ -51,4 +45,21 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// The median and the 99.9th percentile over all workers, or as one block of a report has them.
+fn percentiles(job: &Workers<'_>, ddir: Ddir) -> Option<(u64, u64)> {
+    let mut all: Option<Histogram> = None;
+    for worker in &job.list {
+        if let Some(histogram) = &worker.dirs[ddir].clat.histogram {
+            all.get_or_insert_default().merge(histogram);
+        }
+    }
+    if let Some(all) = all {
+        let both = all.percentiles(&[50.0, 99.9]);
+        return Some((*both.first()?, *both.get(1)?));
+    }
+    let [only] = job.list[..] else { return None };
+    let stated = |percent| only.dirs[ddir].percentile(LatencyClass::Clat, percent);
+    stated(50.0).zip(stated(99.9))
 }

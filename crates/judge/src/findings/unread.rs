@@ -1,12 +1,15 @@
 //! Reads that no device served: holes, unwritten extents, or the page cache.
 
 use crate::Evidence;
-use crate::say::{With, finding, grouped, percent};
-use result::{Finding, Severity};
+use crate::say::{With, finding, grouped, percent, time};
+use result::{Finding, LatencyClass, Severity};
+use units::Ddir;
 
 /// Share of the bytes that may be missing without a word, percent.
 const SLACK_PERCENT: f64 = 5.0;
 const LEAST_BYTES: u64 = 1 << 20;
+/// No device answers so fast, through a file system and its interrupt.
+const MEMORY_NS: u64 = 3000;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some(io) = &evidence.io else {
@@ -23,11 +26,22 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let hole_percent = holes(evidence);
     let direct = |job: &result::Job| job.setup.as_ref().is_some_and(|setup| setup.direct);
     let all_direct = evidence.run.jobs.iter().all(direct);
+    let write_first =
+        "write the whole file first, with fallocate=none or rw=write over its full size";
     let (id, cause, advice) = if hole_percent > 1.0 {
         (
             "holes-read",
             format!("{hole_percent:.1} % of the file were never written and read as zeroes"),
-            "write the whole file first, with fallocate=none or rw=write over its full size",
+            write_first,
+        )
+    } else if let Some(ns) = fastest(evidence).filter(|ns| all_direct && *ns <= MEMORY_NS) {
+        (
+            "holes-read",
+            format!(
+                "direct reads of {} never met a device, so parts of the files were never written",
+                time(ns)
+            ),
+            write_first,
         )
     } else if all_direct {
         (
@@ -46,7 +60,7 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         "{missing:.1} % of the reads were served without the device: {cause}. The device did \
          {} reads/s of the {} IOPS reported",
         grouped(corrected.round() as u64),
-        grouped(reported.round() as u64)
+        grouped(reported as u64)
     );
     vec![
         finding(id, Severity::Invalid, text, advice)
@@ -56,6 +70,14 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
             .number("hole_percent", hole_percent)
             .number("corrected_iops", corrected),
     ]
+}
+
+/// The time that one of a hundred direct reads stays below, where nobody could look at the files.
+fn fastest(evidence: &Evidence<'_>) -> Option<u64> {
+    evidence.run.source.as_ref()?;
+    let jobs = evidence.run.jobs.iter();
+    jobs.filter_map(|job| job.dirs[Ddir::Read].percentile(LatencyClass::Clat, 1.0))
+        .min()
 }
 
 /// The share of never-written bytes in the targets that were looked at, percent.

@@ -16,15 +16,14 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     if issued < LEAST_BYTES || missing < SLACK_PERCENT {
         return Vec::new();
     }
-    let reads = evidence
-        .run
-        .jobs
-        .iter()
-        .any(|job| job.dirs[units::Ddir::Read].ios > 0);
-    let mixed = if reads {
-        "; reads of the same run waited for the device, writes did not"
-    } else {
-        ""
+    let real_reads = io.issued_bytes[0] >= LEAST_BYTES
+        && percent(io.device_bytes[0] as f64, io.issued_bytes[0] as f64) > 100.0 - SLACK_PERCENT;
+    let (id, mixed) = match real_reads {
+        true => (
+            "buffered-mix",
+            "; the reads of the same run waited for the device, so the two cannot be compared",
+        ),
+        false => ("page-cache-write", ""),
     };
     let text = format!(
         "{missing:.1} % of the bytes written ({} of {}) had not reached the device at the end: \
@@ -34,7 +33,7 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     );
     let advice = "use direct=1, or end_fsync=1 so that the time includes the device";
     vec![
-        finding("page-cache-write", Severity::Invalid, text, advice)
+        finding(id, Severity::Invalid, text, advice)
             .count("issued_bytes", issued)
             .count("device_bytes", device)
             .number("missing_percent", missing),

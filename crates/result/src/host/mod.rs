@@ -214,6 +214,9 @@ pub struct Target {
     pub mount_point: Option<String>,
     /// Type of its file system.
     pub fs_type: Option<String>,
+    /// A mount point above it that the table of mounts to make (fstab) has, and where nothing is
+    /// mounted.
+    pub not_mounted: Option<String>,
     /// Kernel names of the devices directly below it.
     pub devices: Vec<String>,
     /// What direct I/O wants on it.
