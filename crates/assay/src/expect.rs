@@ -2,11 +2,9 @@
 
 use anyhow::{Context, bail};
 use host::picture::{self, Depth, Scope};
-use judge::expect::{self, Declared, Limit, Measured, Workload};
-use result::Run;
+use judge::expect::{self, Allowed, Declared, Limit, Workload};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use units::Ddir;
 
 /// Data older than this are told as old, months.
 const OLD_MONTHS: i64 = 24;
@@ -28,6 +26,9 @@ pub struct Arguments {
     /// What was bought: type=io1,gib=300,iops=15000,count=2,instance=m5d.4xlarge
     #[arg(long, value_name = "WHAT")]
     expect: Option<String>,
+    /// Also tell how long this amount of data takes, such as 28711018KiB
+    #[arg(long, value_name = "SIZE")]
+    time_to_save: Option<String>,
 }
 
 /// Prints the limits and the one that binds.
@@ -86,6 +87,10 @@ fn show(arguments: &Arguments) -> anyhow::Result<()> {
             "I/Os per second"
         }
     );
+    if let Some(text) = &arguments.time_to_save {
+        let bytes = amount(text).context("--time-to-save")?;
+        print_time(bytes, block_bytes, binding, allowed);
+    }
     if let Some(depth) = arguments.iodepth {
         let us = f64::from(depth) * 1e6 / allowed.iops;
         println!("a depth of {depth} suffices while I/Os take {us:.0} us or less");
@@ -125,46 +130,75 @@ fn is_old(as_of: &str) -> bool {
     months(now.year().into(), now.month().into()) - months(year, month) > OLD_MONTHS
 }
 
-/// The verdict of a finished run against what was declared and what the machine tells.
-pub fn verdict(run: &Run, declared: &Declared) -> Option<String> {
-    let (mut ios, mut bytes, mut reads, mut runtime_ms) = (0, 0, 0, 0);
-    let (mut waited_ns, mut depth) = (0.0, 0);
-    for job in &run.jobs {
-        for ddir in [Ddir::Read, Ddir::Write] {
-            let dir = &job.dirs[ddir];
-            ios += dir.ios;
-            bytes += dir.bytes;
-            runtime_ms = runtime_ms.max(dir.runtime_ms);
-            waited_ns += dir.lat.moments.sum as f64;
-            if ddir == Ddir::Read {
-                reads += dir.ios;
+/// An amount of data. Unlike in fio's options, KiB is 1024 bytes and kB 1000, as people write.
+pub fn amount(text: &str) -> anyhow::Result<u64> {
+    let base = match text.ends_with(['b', 'B']) {
+        true => units::KbBase::Decimal,
+        false => units::KbBase::Binary,
+    };
+    match units::number::bytes(text, base)?.value {
+        0 => bail!("{text}: expected more than nothing"),
+        bytes => Ok(bytes),
+    }
+}
+
+/// How long `bytes` take: at the limit, and at what is left of it.
+fn print_time(bytes: u64, block_bytes: u64, limit: &Limit, allowed: Allowed) {
+    let rate = allowed.iops * block_bytes as f64;
+    // A limit is kept to nine tenths most of the time; the providers promise no more.
+    const KEPT: f64 = 0.9;
+    let least = bytes as f64 / rate;
+    let most = match limit.burst {
+        Some(burst) => {
+            let by_iops = burst.iops.map_or(f64::INFINITY, |n| n * block_bytes as f64);
+            let left = by_iops
+                .min(burst.bytes_per_s.unwrap_or(f64::INFINITY))
+                .min(rate);
+            // While the credits last, at the burst; the rest at what is left.
+            let burst_bytes = rate * burst.seconds.unwrap_or(0.0);
+            match bytes as f64 <= burst_bytes {
+                true => least / KEPT,
+                false => burst.seconds.unwrap_or(0.0) + (bytes as f64 - burst_bytes) / left / KEPT,
             }
         }
-        let setup = job.setup.as_ref()?;
-        depth += if setup.sync {
-            1
-        } else {
-            u64::from(setup.iodepth)
-        };
-    }
-    if ios == 0 || runtime_ms == 0 {
-        return None;
-    }
-    let work = Workload {
-        block_bytes: bytes / ios,
-        read_share: reads as f64 / ios as f64,
+        None => least / KEPT,
     };
-    let mut limits = expect::limits(declared, &work);
-    limits.extend(
-        run.host
-            .iter()
-            .flat_map(|host| expect::of_host(host, &work)),
+    println!(
+        "{} take {} to {}: the first at {}, the second at 90 % of it{}",
+        units::Human::bytes(4, 1024).show(bytes),
+        span(least),
+        span(most),
+        limit.name,
+        if limit.burst.is_some() { ", without credits" } else { "" }
     );
-    let measured = Measured {
-        block_bytes: work.block_bytes,
-        iops: ios as f64 * 1000.0 / runtime_ms as f64,
-        depth,
-        latency_ns: waited_ns / ios as f64,
-    };
-    expect::verdict(&limits, &measured)
+}
+
+/// Seconds, or what suits them better.
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 600.0 => format!("{s:.2} s"),
+        s if s < 36_000.0 => format!("{:.1} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::amount;
+
+    #[test]
+    fn amounts_are_read_as_people_write_them() {
+        for (text, bytes) in [
+            ("28711018KiB", 28_711_018 << 10),
+            ("2GB", 2_000_000_000),
+            ("4k", 4096),
+            ("1T", 1 << 40),
+            ("512", 512),
+        ] {
+            assert_eq!(amount(text).ok(), Some(bytes), "{text}");
+        }
+        for wrong in ["", "0", "4kfoo", "-1"] {
+            assert!(amount(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::history::Keeping;
 use result::import::{self, Problem};
-use result::{Direction, Job, LatencyClass, MemoryTable, Run, Unified};
+use result::{Direction, Finding, Job, LatencyClass, MemoryTable, Run, Unified};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,7 +44,10 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         let name = path.display().to_string();
         match std::fs::read(path) {
             Ok(bytes) => {
-                let found = import::read(&name, &String::from_utf8_lossy(&bytes));
+                let mut found = import::read(&name, &String::from_utf8_lossy(&bytes));
+                for run in &mut found.runs {
+                    run.judgement = Some(judge::judge(run));
+                }
                 if found.runs.is_empty() {
                     eprintln!("assay: import: {name}: no result of a known kind in it");
                     failed = true;
@@ -105,6 +108,8 @@ pub fn summary((new, known): (usize, usize)) -> String {
 struct Document<'a> {
     runs: Vec<&'a Run>,
     problems: Vec<Told<'a>>,
+    /// What the runs of each file say together.
+    findings: Vec<result::Finding>,
 }
 
 #[derive(Serialize)]
@@ -125,6 +130,7 @@ fn document(files: &[File]) -> String {
     let document = Document {
         runs: files.iter().flat_map(|file| &file.runs).collect(),
         problems: problems.collect(),
+        findings: files.iter().flat_map(|file| judge::across(&file.runs)).collect(),
     };
     serde_json::to_string_pretty(&document).expect("numbers and names")
 }
@@ -139,12 +145,38 @@ fn text(files: &[File]) -> String {
         out.push_str(&format!("{}: {runs}\n", file.name));
         let rows: Vec<[String; 8]> = file.runs.iter().flat_map(rows).collect();
         out.push_str(&table(&rows));
+        out.push_str(&findings(file));
         for problem in &file.problems {
             out.push_str(&format!(
                 "{}:{}: {}\n",
                 file.name, problem.line, problem.what
             ));
         }
+    }
+    out
+}
+
+/// What the runs' own data say, each told once with the lines of all runs that it holds for.
+fn findings(file: &File) -> String {
+    let mut told: Vec<(Finding, Vec<usize>)> = Vec::new();
+    for run in &file.runs {
+        let line = run.source.as_ref().map_or(0, |source| source.first_line);
+        for finding in run.judgement.iter().flat_map(|one| &one.findings) {
+            match told.iter_mut().find(|(known, _)| known.text == finding.text) {
+                Some((_, lines)) => lines.push(line),
+                None => told.push((finding.clone(), vec![line])),
+            }
+        }
+    }
+    let mut out = String::new();
+    for (finding, lines) in &told {
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        let (word, text, id) = (finding.severity.word(), &finding.text, &finding.id);
+        out.push_str(&format!("  line {}: {word}: {text} [{id}]\n", lines.join(", ")));
+    }
+    for finding in judge::across(&file.runs) {
+        let (word, text, id) = (finding.severity.word(), &finding.text, &finding.id);
+        out.push_str(&format!("  together: {word}: {text} [{id}]\n"));
     }
     out
 }

@@ -177,7 +177,7 @@ fn full(words: &[String], effort: Effort) -> anyhow::Result<f64> {
         status_ns: None,
         report_ns: None,
     };
-    let ended = session.run(Crew::new(), intervals, &mut Nobody, &disks);
+    let ended = session.run(Crew::new(), intervals, &mut Nobody, &disks, None);
     let job = ended.run.jobs.first().context("one job")?;
     if let Some(failure) = &job.failure {
         bail!("{}", failure.message);

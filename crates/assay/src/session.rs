@@ -2,10 +2,12 @@
 //! by Assay's own verbs, which write their work as job options too.
 
 use crate::disks::DiskWatch;
+use host::cpu::Times;
+use judge::expect::Declared;
 use plan::journal::{self, Journal};
 use plan::layout::{self, Made};
 use plan::model::Plan;
-use result::Run;
+use result::{Interrupts, Run};
 use run::{Crew, Ended, Intervals, Observer};
 use spec::{Errors, Spec, ThisHost};
 use std::cell::RefCell;
@@ -61,20 +63,39 @@ impl Session {
         DiskWatch::start(&self.plan, &self.facts)
     }
 
-    /// Runs the plan; the document gets the host's and the disks' part.
+    /// Runs the plan; the document gets the host's and the disks' part, and is judged by these
+    /// and by what was declared.
     pub fn run(
         &self,
         crew: Crew,
         intervals: Intervals,
         observer: &mut dyn Observer,
         disks: &DiskWatch,
+        declared: Option<&Declared>,
     ) -> Ended {
+        let before = host::cpu::times(&self.facts.root).ok();
         let mut ended = crew.run(&self.plan, intervals, observer);
         ended.run.disks = disks.differences();
+        let after = host::cpu::times(&self.facts.root).ok();
+        ended.run.interrupts = before.zip(after).and_then(|(a, b)| interrupts(&a.1, &b.1));
         ended.run.host = Some(disks.host());
-        ended.run.judgement = Some(judge::judge(&ended.run));
+        ended.run.judgement = Some(judge::judge_against(&ended.run, declared));
         ended
     }
+}
+
+/// The CPU with the largest share of its time in interrupts.
+fn interrupts(before: &[Times], after: &[Times]) -> Option<Interrupts> {
+    let shares = before.iter().zip(after).enumerate().map(|(cpu, (a, b))| {
+        let total = b.total.saturating_sub(a.total).max(1) as f64;
+        let share = |now: u64, then: u64| 100.0 * now.saturating_sub(then) as f64 / total;
+        Interrupts {
+            cpu: cpu as u32,
+            percent: share(b.interrupts, a.interrupts),
+            busy_percent: 100.0 - share(b.idle, a.idle),
+        }
+    });
+    shares.max_by(|a, b| a.percent.total_cmp(&b.percent))
 }
 
 /// Number of workers of a run that failed.

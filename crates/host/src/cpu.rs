@@ -21,6 +21,8 @@ pub struct Times {
     pub idle: u64,
     /// Wanted by this machine, a guest, and given to another by the host.
     pub steal: u64,
+    /// Hard and soft interrupts.
+    pub interrupts: u64,
     /// Everything.
     pub total: u64,
 }
@@ -89,6 +91,7 @@ fn times_of(line: &str) -> Option<Times> {
     Some(Times {
         idle,
         steal: fields.get(7).copied().unwrap_or(0),
+        interrupts: fields.iter().skip(5).take(2).sum(),
         total: fields.iter().sum(),
     })
 }

@@ -90,6 +90,20 @@ pub struct Elsewhere {
     pub command: String,
 }
 
+/// The deepest mount point of the table of mounts to make (`fstab`) that lies above `path`, when
+/// something else is mounted there, or nothing. `path` as for [`Mounts::of_path`].
+pub fn not_mounted(root: &Root, mounts: &Mounts, path: &Path) -> Option<PathBuf> {
+    let table = root.text("etc/fstab").ok()?;
+    let lines = table.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let places = lines.filter_map(|line| line.split_whitespace().nth(1));
+    let meant = places
+        .map(|place| PathBuf::from(unescape(place)))
+        .filter(|place| place.is_absolute() && path.starts_with(place))
+        .max_by_key(|place| place.as_os_str().len())?;
+    let real = mounts.of_path(path)?;
+    (!real.mount_point.starts_with(&meant)).then_some(meant)
+}
+
 /// Mounts of all other mount namespaces, as far as their processes may be looked at. Mounts that
 /// this namespace has too (same device, same place) are left out.
 pub fn elsewhere(root: &Root, own: &Mounts) -> Vec<Elsewhere> {
@@ -184,6 +198,29 @@ pub(crate) fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_fstab_where_nothing_is_mounted() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::at(dir.path());
+        let path = root.path("etc/fstab");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let table = "# comment /data2 x\nUUID=1 / ext4 defaults 0 1\n/dev/sdb1 /data xfs noauto 0 0\n\
+                     /dev/sdc1 /my\\040disk ext4 defaults\nnone none swap sw\n";
+        std::fs::write(path, table).unwrap();
+        let mounts = |more: &str| {
+            let text = format!("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n{more}");
+            Mounts::parse(&text).unwrap()
+        };
+        let at = |mounts: &Mounts, path: &str| not_mounted(&root, mounts, Path::new(path));
+        let bare = mounts("");
+        assert_eq!(at(&bare, "/data/f"), Some("/data".into()));
+        assert_eq!(at(&bare, "/my disk/f"), Some("/my disk".into()));
+        assert_eq!(at(&bare, "/data2/f"), None);
+        assert_eq!(at(&bare, "/home/f"), None);
+        let mounted = mounts("2 1 8:17 / /data rw - xfs /dev/sdb1 rw\n");
+        assert_eq!(at(&mounted, "/data/f"), None);
+    }
     use proptest::prelude::*;
 
     const TABLE: &str = "\

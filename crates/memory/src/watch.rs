@@ -173,7 +173,12 @@ mod tests {
 
     #[test]
     fn others_and_the_host_are_seen_beyond_a_tick() {
-        let at = |idle, steal, total| Times { idle, steal, total };
+        let at = |idle, steal, total| Times {
+            idle,
+            steal,
+            total,
+            ..Times::default()
+        };
         let before = at(1000, 10, 5000);
         // Two CPUs, 4 ticks each: one is ours, one is idle.
         let judged = |after| judge(before, after, &[QUIET]);

@@ -1,8 +1,9 @@
 //! Findings for people and for programs.
 
 use crate::json::tree::{Object, Value};
-use result::{DeviceIo, Figure, Finding, Judgement, Run};
+use result::{DeviceIo, Expectation, Figure, Finding, Judgement, Run, TimeToSave};
 use std::fmt::Write;
+use units::Human;
 
 /// Widest line of text.
 const WIDTH: usize = 96;
@@ -26,10 +27,22 @@ pub fn findings(run: &Run) -> String {
     if let Some(verdict) = &judgement.verdict {
         wrap(&mut out, "  ", "      ", &format!("verdict: {verdict}"));
     }
+    if let Some(time) = &judgement.time_to_save {
+        wrap(&mut out, "  ", "      ", &saving(time));
+    }
     if out.is_empty() {
         return out;
     }
     format!("\nFindings:\n{out}")
+}
+
+fn saving(time: &TimeToSave) -> String {
+    let amount = Human::bytes(4, 1024).show(time.bytes);
+    let range = match time.most_s - time.least_s < f64::EPSILON * time.most_s {
+        true => "the run was too short for a range".to_owned(),
+        false => format!("{:.2} to {:.2} s with 95 % confidence", time.least_s, time.most_s),
+    };
+    format!("time to save {amount}: {:.2} s at this speed ({range})", time.likely_s)
 }
 
 /// Adds `text` in lines of [`WIDTH`], the first behind `first`, the others behind `rest`.
@@ -63,9 +76,49 @@ pub(crate) fn object(judgement: &Judgement) -> Object {
     if let Some(verdict) = &judgement.verdict {
         object.put("verdict", verdict.as_str());
     }
+    if let Some(expected) = &judgement.expectation {
+        object.put("expectation", expectation(expected));
+    }
+    if let Some(time) = &judgement.time_to_save {
+        let mut saving = Object::default();
+        saving.put("bytes", time.bytes);
+        saving.put("least_s", time.least_s);
+        saving.put("likely_s", time.likely_s);
+        saving.put("most_s", time.most_s);
+        object.put("time_to_save", saving);
+    }
     if let Some(io) = &judgement.device_io {
         object.put("device_io", device_io(io));
     }
+    object
+}
+
+fn expectation(expected: &Expectation) -> Object {
+    let mut object = Object::default();
+    object.put("bound_by", expected.binding.as_str());
+    let leg = if expected.by_bytes { "bytes_per_s" } else { "iops" };
+    object.put("leg", leg);
+    object.put("block_bytes", expected.block_bytes);
+    object.put("read_share", expected.read_share);
+    object.put("iops", expected.iops);
+    object.put("bytes_per_s", expected.bytes_per_s);
+    object.put("measured_percent", expected.measured_percent);
+    if let Some(depth) = expected.depth_needed {
+        object.put("depth_needed", depth);
+    }
+    let limits = expected.limits.iter().map(|limit| {
+        let mut row = Object::default();
+        row.put("name", limit.name.as_str());
+        row.put("iops", limit.iops);
+        row.put("bytes_per_s", limit.bytes_per_s);
+        if let Some(words) = &limit.while_it_lasts {
+            row.put("while_it_lasts", words.as_str());
+        }
+        row.put("source", limit.source.as_str());
+        row.put("as_of", limit.as_of.as_str());
+        row.into()
+    });
+    object.put("limits", limits.collect::<Vec<Value>>());
     object
 }
 

@@ -17,6 +17,7 @@ mod pace;
 mod place;
 mod prepare;
 mod priorities;
+mod punts;
 mod replay;
 mod report;
 mod rich;

@@ -5,7 +5,9 @@ use crate::stats::Stats;
 use engine::Caps;
 use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::{Target, TargetKind, Worker};
-use result::{Direction, Job, LatencyTarget, PriorityLatency, Setup, Steady, Usage};
+use result::{
+    Direction, Job, LatencyTarget, Place, PriorityLatency, Punts, Setup, Steady, Usage,
+};
 use units::{Ddir, PerDdir};
 
 /// Everything known about one worker at one moment.
@@ -34,6 +36,8 @@ pub struct Account<'a> {
     pub elapsed_ns: u64,
     /// CPU cost.
     pub usage: Usage,
+    /// Requests that the kernel handed to threads of its own.
+    pub punts: Punts,
     /// Sampled rates.
     pub sampled: &'a Sampled,
 }
@@ -85,6 +89,8 @@ pub fn job(account: &Account<'_>) -> Job {
         },
         steady: account.steady.clone(),
         zone_resets: stats.zone_resets,
+        series: account.sampled.series.clone(),
+        punts: account.punts,
         setup: Some(setup(worker)),
         ..Job::default()
     }
@@ -115,7 +121,24 @@ fn setup(worker: &Worker) -> Setup {
         warms_up: worker.limits.ramps() || worker.access.pre_read,
         verifies: worker.verify.is_some(),
         zero_buffers: worker.buffers.fill.zero,
+        random: worker.requests.direction.is_random(),
+        runtime_s: Some(worker.limits.runtime_ns / 1_000_000_000).filter(|s| *s > 0),
+        places: places(worker),
     }
+}
+
+/// Where the worker reads and writes, unless that is in very many files.
+fn places(worker: &Worker) -> Vec<Place> {
+    if worker.targets.len() > Place::MOST {
+        return Vec::new();
+    }
+    let place = |target: &Target| Place {
+        path: target.path.display().to_string(),
+        file: target.kind == TargetKind::File,
+        offset_bytes: target.offset_bytes,
+        length_bytes: target.length_bytes,
+    };
+    worker.targets.iter().map(place).collect()
 }
 
 fn direction(account: &Account<'_>, ddir: Ddir, caps: Caps) -> Direction {

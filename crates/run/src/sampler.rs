@@ -2,11 +2,15 @@
 
 use crate::logs::{Kind, Pen, Record};
 use measure::Samples;
+use result::series::{Quantity, Series};
 use units::{Ddir, PerDdir};
 
 /// A sample may be this early: the last one of a run is due at its very end, and each one is
 /// taken a little late (fio's rule).
 const SLACK_NS: u64 = 1_000_000;
+/// The series has a point a second, and longer intervals once there are so many of them.
+const SECOND_NS: u64 = 1_000_000_000;
+const MOST_POINTS: usize = 1024;
 
 /// Sampled rates of one worker.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +19,8 @@ pub struct Sampled {
     pub bw: PerDdir<Samples>,
     /// I/Os per second.
     pub iops: PerDdir<Samples>,
+    /// I/Os per second, second by second, whatever the windows of the samples.
+    pub series: Vec<Series>,
 }
 
 /// One quantity sampled at one interval.
@@ -52,6 +58,10 @@ impl Track {
 pub struct Sampler {
     bw: Track,
     iops: Track,
+    seconds: Track,
+    /// Second of the last look at it, and the last one that has a point.
+    second: u64,
+    filled: PerDdir<u64>,
     /// Time zero of log rows.
     begun_ns: u64,
     /// What was sampled.
@@ -79,6 +89,9 @@ impl Sampler {
         Sampler {
             bw: track(bw_window_ns),
             iops: track(iops_window_ns),
+            seconds: track(SECOND_NS),
+            second: 0,
+            filled: PerDdir::default(),
             begun_ns: now_ns,
             sampled: Sampled::default(),
         }
@@ -89,6 +102,8 @@ impl Sampler {
         self.begun_ns = now_ns;
         (self.bw.last_ns, self.bw.seen) = (now_ns, bytes);
         (self.iops.last_ns, self.iops.seen) = (now_ns, ios);
+        (self.seconds.last_ns, self.seconds.seen) = (now_ns, ios);
+        (self.second, self.filled) = (0, PerDdir::default());
         self.sampled = Sampled::default();
     }
 
@@ -100,6 +115,7 @@ impl Sampler {
         bytes: PerDdir<u64>,
         mut pen: Option<&mut Pen>,
     ) {
+        self.second(now_ns, ios);
         let time_ns = now_ns.saturating_sub(self.begun_ns);
         let mut log = |kind: Kind, ddir: Ddir, rate: u64| {
             if let Some(pen) = &mut pen {
@@ -128,9 +144,31 @@ impl Sampler {
         }
     }
 
+    /// Adds the seconds since the last look. Silence is written down when something moves again,
+    /// so that the time after the end has no points.
+    fn second(&mut self, now_ns: u64, ios: PerDdir<u64>) {
+        let before = self.seconds.last_ns;
+        let rates = self.seconds.sample(now_ns, ios);
+        if self.seconds.last_ns == before {
+            return;
+        }
+        let second = (now_ns.saturating_sub(self.begun_ns) + SECOND_NS / 2) / SECOND_NS;
+        for (ddir, rate) in rates.iter() {
+            let Some(rate) = *rate else { continue };
+            let series = Series::of(&mut self.sampled.series, Quantity::Iops, ddir);
+            for at in self.filled[ddir] + 1..=second {
+                // A look that came late speaks for all seconds since the last one.
+                let value = if at > self.second { rate } else { 0 };
+                series.add_within(MOST_POINTS, at * 1000, value);
+            }
+            self.filled[ddir] = second;
+        }
+        self.second = second;
+    }
+
     /// When the next sample is due; `None` when nothing is sampled.
     pub fn due_ns(&self) -> Option<u64> {
-        let tracks = [&self.bw, &self.iops];
+        let tracks = [&self.bw, &self.iops, &self.seconds];
         tracks
             .into_iter()
             .filter(|t| t.every_ns > 0)
@@ -189,6 +227,24 @@ mod tests {
     }
 
     #[test]
+    fn every_second_of_a_series_has_a_value_and_the_end_has_none() {
+        let mut sampler = Sampler::new(0, 0, 0);
+        let mut look = |ms: u64, ios: u64| {
+            sampler.tick(ms * MS, only(Ddir::Read, ios), PerDdir::default(), None);
+            let series = sampler.sampled.series.first();
+            series.map_or(Vec::new(), |series| {
+                series.points().map(result::series::Second::mean).collect()
+            })
+        };
+        assert_eq!(look(600, 60), [0.0; 0]);
+        assert_eq!(look(1003, 100), [99.0]);
+        // Nothing for a second, then a look that came late by one.
+        assert_eq!(look(2003, 100), [99.0]);
+        assert_eq!(look(4001, 300), [99.0, 0.0, 100.0, 100.0]);
+        assert_eq!(look(9000, 300).len(), 4);
+    }
+
+    #[test]
     fn the_warm_up_leaves_no_trace() {
         let mut sampler = Sampler::new(500 * MS, 0, 0);
         sampler.tick(
@@ -199,6 +255,7 @@ mod tests {
         );
         sampler.restart(700 * MS, only(Ddir::Read, 1), only(Ddir::Read, 1 << 30));
         assert_eq!(sampler.due_ns(), Some(1200 * MS));
+        assert!(sampler.sampled.series.is_empty());
         sampler.tick(
             1200 * MS,
             only(Ddir::Read, 2),

@@ -19,7 +19,7 @@ use crate::zones::Fleet;
 use engine::cmdprio::CmdPrio;
 use engine::{Engine, Visitor};
 use plan::model;
-use result::Failure;
+use result::{Failure, Punts};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -89,6 +89,8 @@ pub struct Outcome {
     pub total_ns: u64,
     /// CPU cost since the start.
     pub usage: Usage,
+    /// What the kernel did in its place.
+    pub punts: Punts,
     /// Rates of single requests, when those are logged instead of rates of windows.
     pub sampled: Sampled,
 }
@@ -104,6 +106,7 @@ impl Outcome {
             verify_ns: 0,
             total_ns: 0,
             usage: Usage::default(),
+            punts: Punts::default(),
             sampled: Sampled::default(),
         }
     }
@@ -388,6 +391,9 @@ fn with_clock<E: Engine, C: Clock>(parts: Parts<'_, E>, clock: C) {
     outcome.total_ns = clock.ns(clock.now().wrapping_sub(work.start_ticks));
     let helpers = work.engine.helpers();
     outcome.usage = sys::process::thread_usage().since(&before).and(helpers);
+    if worker.engine.kind.name().starts_with("io_uring") {
+        outcome.punts = crate::punts::of_this_thread();
+    }
     outcome.stats = work.stats;
     if let Err(failure) = script(worker, worker.lifecycle.postrun.as_deref(), "postrun", tell) {
         // The measurement is complete; fio ignores this too.

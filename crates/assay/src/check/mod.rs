@@ -240,7 +240,7 @@ fn run_phase(
         status_ns: Some(250_000_000),
         report_ns: None,
     };
-    let ended = session.run(crew, intervals, &mut live, &disks);
+    let ended = session.run(crew, intervals, &mut live, &disks, None);
     live.clear();
     Ok(ended.run)
 }

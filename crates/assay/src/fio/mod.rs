@@ -8,6 +8,7 @@ mod progress;
 mod sentry;
 mod sink;
 
+use crate::expect;
 use crate::history;
 use crate::session::{self, Session};
 use crate::signals::{EXIT_SIGNAL, Listener};
@@ -98,6 +99,11 @@ impl Personality<'_> {
             Some(Ok(declared)) => Some(declared),
             None => None,
         };
+        let save_bytes = match self.switches.time_to_save.as_deref().map(expect::amount) {
+            Some(Err(error)) => return self.refuse(&format!("--time-to-save: {error:#}")),
+            Some(Ok(bytes)) => Some(bytes),
+            None => None,
+        };
         self.announce(spec, &session);
         let quiet = !self.normal();
         let listening = Listener::start(move |signal| {
@@ -142,13 +148,13 @@ impl Personality<'_> {
             Err(error) => return self.refuse(&format!("cannot start a thread: {error}")),
         };
         let mut show = Show::new(self.switches, &mut self.sink, &disks, status);
-        let mut ended = session.run(crew, intervals, &mut show, &disks);
+        let mut ended = session.run(crew, intervals, &mut show, &disks, declared.as_ref());
         sentry.dismiss();
         show.finish();
         ended.run.cpu_idle = idle.map(IdleProfiler::stop);
-        if let Some(declared) = &declared {
-            let verdict = crate::expect::verdict(&ended.run, declared);
-            ended.run.judgement.get_or_insert_default().verdict = verdict;
+        if let Some(bytes) = save_bytes {
+            let time = judge::time_to_save(&ended.run, bytes);
+            ended.run.judgement.get_or_insert_default().time_to_save = time;
         }
         let mut text = report(self.switches, &ended.run);
         text += &self.findings(&ended.run);

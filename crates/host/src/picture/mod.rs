@@ -156,6 +156,9 @@ fn target(facts: &Facts, path: &Path) -> (Target, Vec<BlockDevice>) {
     let Some(mount) = facts.mounts.of_path(real.as_deref().unwrap_or(above)) else {
         return (target, Vec::new());
     };
+    let place = real.as_deref().unwrap_or(above);
+    target.not_mounted = mount::not_mounted(root, &facts.mounts, place)
+        .map(|meant| meant.display().to_string());
     target.mount_point = Some(mount.mount_point.display().to_string());
     target.fs_type = Some(mount.fs_type.clone());
     let devices = devices_of(facts, mount);

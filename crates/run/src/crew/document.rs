@@ -133,6 +133,7 @@ impl Session<'_, '_> {
                 (None, Some(snapshot)) => report::usage(&snapshot.usage),
                 (None, None) => Default::default(),
             },
+            punts: outcome.map_or_else(Default::default, |outcome| outcome.punts),
             sampled: &sampled,
         })
     }

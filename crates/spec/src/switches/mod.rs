@@ -97,6 +97,8 @@ pub struct Switches {
     pub save: bool,
     /// `--expect`, of our own: what was bought.
     pub expect: Option<String>,
+    /// `--time-to-save`, of our own: an amount of data.
+    pub time_to_save: Option<String>,
     /// `--trigger-file`.
     pub trigger_file: Option<String>,
     /// `--trigger-timeout`.
@@ -133,6 +135,7 @@ impl Default for Switches {
             findings: false,
             save: false,
             expect: None,
+            time_to_save: None,
             trigger_file: None,
             trigger_timeout: None,
             trigger: None,
@@ -210,6 +213,7 @@ impl Switches {
             "inflate-log" => self.inflate_log = Some(text.to_string()),
             "trigger-file" => self.trigger_file = Some(text.to_string()),
             "expect" => self.expect = Some(text.to_string()),
+            "time-to-save" => self.time_to_save = Some(text.to_string()),
             "trigger" => self.trigger = Some(text.to_string()),
             "aux-path" => self.aux_path = Some(text.to_string()),
             "section" => self.sections.push(text.to_string()),

@@ -175,6 +175,12 @@ pub const SWITCHES: &[SwitchDef] = &[
         "What was bought, for the verdict: type=io1,gib=300,iops=15000.",
     ),
     long(
+        "time-to-save",
+        Value,
+        "SIZE",
+        "Tell how long so much data takes at the speed of the run, as a range.",
+    ),
+    long(
         "findings",
         Nothing,
         "",
