@@ -85,3 +85,24 @@ fn nothing_found_is_an_error() {
     );
     assert!(errors.contains("no such file: No such file"), "{errors}");
 }
+
+#[test]
+fn old_reports_are_judged() {
+    let done = import(&["instance_store.txt", "cloud.txt"]);
+    let out = text(&done.stdout);
+    for told in [
+        "412,279 reads/s of the 581,387 IOPS reported [holes-read]",
+        "[streams-overlap]",
+        "together: warning: `bs=1M dd oflag=sync rw=write` has no result for",
+    ] {
+        assert!(out.contains(told), "{told} missing:\n{out}");
+    }
+    let bought = "--expect=type=io1,gib=100,iops=2500,count=6,instance=m5d.4xlarge";
+    let out = text(&import(&[bought, "striping.txt"]).stdout);
+    let verdict = "verdict: bound by m5d.4xlarge EBS limit, 593.75 MB/s: measured 101.2 %";
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains("verdict")).collect();
+    assert!(lines.iter().any(|line| line.ends_with(verdict)), "{lines:#?}");
+    let wrong = import(&["--expect=type=io9", "striping.txt"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(text(&wrong.stderr).contains("io9"));
+}

@@ -53,9 +53,30 @@ fn a_run_is_judged_against_what_was_declared_and_only_then() {
     let judged = declared.ok().json();
     let verdict = judged["assay"]["verdict"].as_str().expect("a verdict");
     assert!(verdict.contains("gp2 volume, 3,000 IOPS"), "{verdict}");
+    let expectation = &judged["assay"]["expectation"];
+    assert_eq!(expectation["bound_by"], "gp2 volume", "{expectation}");
+    assert_eq!(expectation["iops"], 3000.0, "{expectation}");
+    assert_eq!(expectation["limits"][0]["while_it_lasts"], "for 33 min, then 300 IOPS");
     fio(words)
         .arg("--expect=type=gp2")
         .in_dir(scratch.path())
         .fails()
         .explains(&["--expect", "gib="]);
+}
+
+#[test]
+fn the_time_to_save_is_a_range() {
+    let words = "expect --expect type=io1,gib=300,iops=15000 --bs 32k --time-to-save";
+    let told = assay(&format!("{words} 28711018KiB")).ok().stdout;
+    assert!(told.contains("27.4GiB take 59.81 s to 66.46 s"), "{told}");
+    assay(&format!("{words} 4kfoo")).refuses(&["--time-to-save", "4kfoo"]);
+    let scratch = Scratch::new("save");
+    let words = "--name=x --rw=write --bs=4k --size=1m --output-format=json";
+    let run = |more: &str| fio(&format!("{words} {more}")).in_dir(scratch.path());
+    let time = run("--time-to-save=1GiB").ok().json()["assay"]["time_to_save"].clone();
+    let second = |name: &str| time[name].as_f64().expect("a time");
+    assert_eq!(time["bytes"], 1 << 30, "{time}");
+    assert!(second("least_s") <= second("likely_s") && second("likely_s") <= second("most_s"));
+    assert!(run("").ok().json()["assay"]["time_to_save"].is_null());
+    run("--time-to-save=soon").fails().explains(&["--time-to-save", "soon"]);
 }

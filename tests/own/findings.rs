@@ -3,7 +3,7 @@
 use crate::harness::{LoopDisk, Mounted, Outcome, fio, skip};
 use std::path::Path;
 
-fn ids(outcome: &Outcome) -> Vec<String> {
+pub(super) fn ids(outcome: &Outcome) -> Vec<String> {
     let list = outcome.json()["assay"]["findings"].clone();
     let list = list
         .as_array()
@@ -16,7 +16,7 @@ fn ids(outcome: &Outcome) -> Vec<String> {
 
 /// The findings of a run that lasts a moment, but for that it was short, and for a tail or a
 /// stall, which a busy machine gives anyhow.
-fn own(outcome: &Outcome) -> Vec<String> {
+pub(super) fn own(outcome: &Outcome) -> Vec<String> {
     let all = ids(outcome);
     let chance = ["short-run", "long-tail", "stall"];
     all.into_iter()
@@ -31,7 +31,7 @@ fn ext4(test: &str) -> Option<Mounted> {
 }
 
 /// A run on a file system that has nothing left to write.
-fn run(dir: &Path, words: &str) -> Outcome {
+pub(super) fn run(dir: &Path, words: &str) -> Outcome {
     let path = dir.to_str().expect("UTF-8");
     crate::harness::place::system("sync", &["-f", path]).expect("sync");
     fio(&format!(
@@ -42,7 +42,7 @@ fn run(dir: &Path, words: &str) -> Outcome {
 }
 
 /// A file of 32 MiB with data in every block, on its device.
-fn filled(mounted: &Mounted) {
+pub(super) fn filled(mounted: &Mounted) {
     std::fs::write(mounted.path().join("f"), vec![7; 32 << 20]).expect("room for it");
 }
 

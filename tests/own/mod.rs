@@ -6,6 +6,7 @@ mod findings;
 mod guard;
 mod history;
 mod inspect;
+mod proofs;
 
 use crate::harness::command::{Running, assay_path};
 use crate::harness::{Fio, fio};

@@ -1,6 +1,7 @@
 //! `assay import`: what other tools reported, as documents.
 
 use crate::history::Keeping;
+use judge::expect::Declared;
 use result::import::{self, Problem};
 use result::{Direction, Finding, Job, LatencyClass, MemoryTable, Run, Unified};
 use serde::Serialize;
@@ -16,6 +17,9 @@ pub struct Arguments {
     /// tables of results, Assay's documents; anything may stand around them
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// What was bought, for a verdict on every run: type=io1,gib=300,iops=15000
+    #[arg(long, value_name = "WHAT")]
+    expect: Option<String>,
     /// Print the documents, and what could not be read, as JSON
     #[arg(long)]
     json: bool,
@@ -38,6 +42,14 @@ struct File {
 
 /// Reads and prints; fails where a file cannot be read or holds nothing.
 pub fn main(arguments: &Arguments) -> ExitCode {
+    let declared = match arguments.expect.as_deref().map(str::parse::<Declared>) {
+        Some(Err(error)) => {
+            eprintln!("assay: import: --expect: {error}");
+            return ExitCode::from(1);
+        }
+        Some(Ok(declared)) => Some(declared),
+        None => None,
+    };
     let mut files = Vec::new();
     let mut failed = false;
     for path in &arguments.files {
@@ -46,7 +58,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
             Ok(bytes) => {
                 let mut found = import::read(&name, &String::from_utf8_lossy(&bytes));
                 for run in &mut found.runs {
-                    run.judgement = Some(judge::judge(run));
+                    run.judgement = Some(judge::judge_against(run, declared.as_ref()));
                 }
                 if found.runs.is_empty() {
                     eprintln!("assay: import: {name}: no result of a known kind in it");
@@ -159,8 +171,12 @@ fn text(files: &[File]) -> String {
 /// What the runs' own data say, each told once with the lines of all runs that it holds for.
 fn findings(file: &File) -> String {
     let mut told: Vec<(Finding, Vec<usize>)> = Vec::new();
+    let mut verdicts = String::new();
     for run in &file.runs {
         let line = run.source.as_ref().map_or(0, |source| source.first_line);
+        if let Some(verdict) = run.judgement.as_ref().and_then(|one| one.verdict.as_ref()) {
+            verdicts.push_str(&format!("  line {line}: verdict: {verdict}\n"));
+        }
         for finding in run.judgement.iter().flat_map(|one| &one.findings) {
             match told.iter_mut().find(|(known, _)| known.text == finding.text) {
                 Some((_, lines)) => lines.push(line),
@@ -168,7 +184,7 @@ fn findings(file: &File) -> String {
             }
         }
     }
-    let mut out = String::new();
+    let mut out = verdicts;
     for (finding, lines) in &told {
         let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
         let (word, text, id) = (finding.severity.word(), &finding.text, &finding.id);

@@ -64,6 +64,18 @@ pub(crate) fn jobs<'a>(evidence: &Evidence<'a>) -> Vec<Workers<'a>> {
     found
 }
 
+/// Others kept the CPUs busy while the workers hardly used theirs: what waited, waited for a CPU.
+pub(crate) fn crowded(evidence: &Evidence<'_>) -> bool {
+    const BUSY_PERCENT: f64 = 90.0;
+    const OWN_PERCENT: f64 = 50.0;
+    let busy = evidence.run.interrupts.map_or(0.0, |one| one.busy_percent);
+    let own = evidence.run.jobs.iter().map(|job| {
+        let used = job.usage.user_us + job.usage.system_us + job.punts.cpu_us;
+        used as f64 / (job.runtime_ms.max(1) as f64 * 10.0)
+    });
+    busy >= BUSY_PERCENT && own.fold(0.0, f64::max) < OWN_PERCENT
+}
+
 /// The direction with most I/Os of a worker, if it did any.
 pub(crate) fn main_direction(job: &Job) -> Option<(Ddir, &Direction)> {
     [Ddir::Read, Ddir::Write]

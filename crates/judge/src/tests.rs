@@ -1,6 +1,8 @@
 //! Each rule on a document that holds its evidence, and all rules on a clean one.
 
 use super::*;
+
+mod rules;
 use measure::{DepthMap, Histogram};
 use result::host::{self, Device, DeviceKind, Ebs, FileSystem, Geometry, Pci, Raid, Smart};
 use result::{Disk, DiskCounters, Host, Job, Setup, Severity};

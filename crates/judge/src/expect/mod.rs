@@ -461,12 +461,23 @@ pub fn of_host(host: &Host, work: &Workload) -> Vec<Limit> {
         (sum > 0.0).then(|| 1.0 / sum)
     };
     let groups = host.limits.iter().flat_map(|limits| &limits.devices);
+    // What holds one member back is no limit of all.
+    let below: Vec<&String> = host.targets.iter().flat_map(|target| &target.devices).collect();
+    let holds_all = |device: &result::host::Device| {
+        let it = |name: &&String| {
+            let whole = host.device(name).and_then(|part| part.disk.as_ref());
+            **name == device.name || whole == Some(&device.name)
+        };
+        below.iter().all(|name| it(name))
+    };
     for throttle in groups {
         let known = host
             .devices
             .iter()
             .find(|device| device.number == throttle.number);
-        let Some(device) = known else { continue };
+        let Some(device) = known.filter(|device| holds_all(device)) else {
+            continue;
+        };
         limits.push(Limit {
             name: format!("control group's throttle of {}", device.name),
             iops: mixed(throttle.read_iops, throttle.write_iops),

@@ -23,19 +23,20 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         .iter()
         .map(|name| (name.clone(), kernel_name(host, name)));
     let mut idle: Vec<String> = Vec::new();
+    let mut worked = false;
     for (name, kernel) in targets.chain(declared) {
         let one = with_stack(host, BTreeSet::from([kernel]));
         let moved = run
             .disks
             .iter()
             .any(|disk| is_one_of(disk, &one) && has_moved(disk));
+        worked = worked || moved;
         if !moved && !idle.contains(&name) {
             idle.push(name);
         }
     }
     // Where none of them moved, they are not idle but wrong.
-    let all = host.targets.len() + evidence.declared.map_or(0, |one| one.devices.len());
-    if idle.is_empty() || idle.len() >= all {
+    if idle.is_empty() || !worked {
         return Vec::new();
     }
     let text = format!(

@@ -7,7 +7,7 @@ use result::{Finding, Severity};
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     if !evidence.run.partial {
-        return Vec::new();
+        return failed(evidence);
     }
     let advice = "run it to its end before quoting or comparing it";
     let jobs = jobs(evidence);
@@ -30,4 +30,21 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
             .count("asked_s", asked)
             .count("ran_ms", ran_ms),
     ]
+}
+
+/// Jobs that gave up; a full file system has a finding of its own.
+fn failed(evidence: &Evidence<'_>) -> Vec<Finding> {
+    const ENOSPC: i32 = 28;
+    let all = evidence.run.jobs.iter();
+    let mut failed = all.filter_map(|job| job.failure.as_ref().map(|failure| (job, failure)));
+    let Some((job, failure)) = failed.find(|(_, failure)| failure.errno != ENOSPC) else {
+        return Vec::new();
+    };
+    let text = format!(
+        "{} failed ({}); the figures are of what it did before",
+        job.name, failure.message
+    );
+    let advice = "mend what failed before quoting or comparing the figures";
+    let one = finding("partial-run", Severity::Warning, text, advice);
+    vec![one.count("errno", failure.errno.unsigned_abs().into())]
 }
