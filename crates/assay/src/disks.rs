@@ -31,7 +31,11 @@ impl DiskWatch {
                 .filter(|worker| worker.measured.disks || !watched)
                 .flat_map(|worker| &worker.targets)
                 .filter(|target| !matches!(target.kind, TargetKind::None | TargetKind::Pipe))
-                .map(|target| target.path.as_ref().clone())
+                .map(|target| {
+                    let path = target.path.as_ref();
+                    // The document is read elsewhere: a path from the root tells where it was.
+                    std::path::absolute(path).unwrap_or_else(|_| path.clone())
+                })
                 .collect();
             paths.sort_unstable();
             paths.dedup();

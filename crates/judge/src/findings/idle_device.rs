@@ -1,14 +1,15 @@
 //! Devices that were meant to work and saw no I/O.
 
 use crate::Evidence;
-use crate::findings::wrong_device::{has_moved, is_one_of, kernel_name, with_stack};
+use crate::findings::wrong_device::{self, has_moved, is_one_of, kernel_name, with_stack};
 use crate::say::{With, finding};
 use result::{Finding, Host, Severity};
 use std::collections::BTreeSet;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let run = evidence.run;
-    if !run.disks.iter().any(has_moved) {
+    // Where the wrong device did it all, that is what is to be said.
+    if !run.disks.iter().any(has_moved) || !wrong_device::rule(evidence).is_empty() {
         return Vec::new();
     }
     let nobody = Host::default();

@@ -7,8 +7,8 @@ use result::{Finding, Severity};
 
 /// Share of the CPU time that those threads took, percent.
 const TOLD_PERCENT: f64 = 20.0;
-/// Less CPU time than this is counted too coarsely, in ticks of 10 ms.
-const LEAST_US: u64 = 50_000;
+/// Less CPU time than this says nothing.
+const LEAST_US: u64 = 10_000;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();

@@ -209,7 +209,7 @@ fn kernel_threads_interrupts_submission_and_the_tool_itself() {
     let finding = judge(&run).findings.remove(0);
     assert_eq!(finding.id, "uring-punted");
     assert!(finding.text.contains("4 kernel threads"), "{}", finding.text);
-    run.jobs[0].punts.cpu_us = 20_000;
+    run.jobs[0].punts.cpu_us = 9000;
     assert_eq!(ids(&run), [""; 0]);
     run.interrupts = Some(Interrupts {
         cpu: 3,
