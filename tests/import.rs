@@ -100,8 +100,14 @@ fn old_reports_are_judged() {
     let bought = "--expect=type=io1,gib=100,iops=2500,count=6,instance=m5d.4xlarge";
     let out = text(&import(&[bought, "striping.txt"]).stdout);
     let verdict = "verdict: bound by m5d.4xlarge EBS limit, 593.75 MB/s: measured 101.2 %";
-    let lines: Vec<&str> = out.lines().filter(|line| line.contains("verdict")).collect();
-    assert!(lines.iter().any(|line| line.ends_with(verdict)), "{lines:#?}");
+    let lines: Vec<&str> = out
+        .lines()
+        .filter(|line| line.contains("verdict"))
+        .collect();
+    assert!(
+        lines.iter().any(|line| line.ends_with(verdict)),
+        "{lines:#?}"
+    );
     let wrong = import(&["--expect=type=io9", "striping.txt"]);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(text(&wrong.stderr).contains("io9"));

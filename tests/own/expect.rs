@@ -56,7 +56,10 @@ fn a_run_is_judged_against_what_was_declared_and_only_then() {
     let expectation = &judged["assay"]["expectation"];
     assert_eq!(expectation["bound_by"], "gp2 volume", "{expectation}");
     assert_eq!(expectation["iops"], 3000.0, "{expectation}");
-    assert_eq!(expectation["limits"][0]["while_it_lasts"], "for 33 min, then 300 IOPS");
+    assert_eq!(
+        expectation["limits"][0]["while_it_lasts"],
+        "for 33 min, then 300 IOPS"
+    );
     fio(words)
         .arg("--expect=type=gp2")
         .in_dir(scratch.path())
@@ -78,5 +81,7 @@ fn the_time_to_save_is_a_range() {
     assert_eq!(time["bytes"], 1 << 30, "{time}");
     assert!(second("least_s") <= second("likely_s") && second("likely_s") <= second("most_s"));
     assert!(run("").ok().json()["assay"]["time_to_save"].is_null());
-    run("--time-to-save=soon").fails().explains(&["--time-to-save", "soon"]);
+    run("--time-to-save=soon")
+        .fails()
+        .explains(&["--time-to-save", "soon"]);
 }

@@ -76,8 +76,14 @@ fn a_directory_without_its_mount_and_a_device_that_was_not_meant() {
     let mounted = place::system("mkfs.ext4", &["-q", "-F", &device])
         .and_then(|_| place::system("mount", &["-o", "noinit_itable", &device, &point]));
     let there = mounted.as_ref().map(|_| {
-        let meant = run(Path::new(&point), &format!("{words} --expect=device={device}"));
-        let other = run(Path::new(&point), &format!("{words} --expect=device=/dev/other0"));
+        let meant = run(
+            Path::new(&point),
+            &format!("{words} --expect=device={device}"),
+        );
+        let other = run(
+            Path::new(&point),
+            &format!("{words} --expect=device=/dev/other0"),
+        );
         (meant, other)
     });
     let _ = place::system("umount", &[&point]);
@@ -85,7 +91,10 @@ fn a_directory_without_its_mount_and_a_device_that_was_not_meant() {
     let bare_ids = ids(&bare);
     let elsewhere = ["target-on-overlay", "target-in-memory"];
     if bare_ids.iter().any(|id| elsewhere.contains(&id.as_str())) {
-        return skip("directory without its mount", "the root file system is no disk");
+        return skip(
+            "directory without its mount",
+            "the root file system is no disk",
+        );
     }
     // Others write to the root disk as well, so that more may be told.
     assert!(bare_ids.contains(&"not-mounted".to_owned()), "{bare}");
@@ -142,7 +151,10 @@ fn a_file_system_that_gets_full() {
     let refused = fio(words).in_dir(mounted.path()).fails();
     refused.explains(&["space"]);
     let left = std::fs::metadata(mounted.path().join("f"));
-    assert!(left.map_or(0, |meta| meta.len()) == 0, "something was written");
+    assert!(
+        left.map_or(0, |meta| meta.len()) == 0,
+        "something was written"
+    );
 }
 
 /// Limits reads of a device for everybody, and takes that back.
@@ -194,7 +206,10 @@ fn a_stripe_with_one_slow_member() {
         let lower = LoopDisk::new(MIB + 64)?.mounted("ext4", "noinit_itable")?;
         let slow = Inner::new(lower.path(), MIB)?;
         let (a, b) = (text(fast.device()).to_owned(), slow.0.clone());
-        place::system("mkfs.btrfs", &["-q", "-f", "-d", "raid0", "-m", "raid1", &a, &b])?;
+        place::system(
+            "mkfs.btrfs",
+            &["-q", "-f", "-d", "raid0", "-m", "raid1", &a, &b],
+        )?;
         Ok((fast, lower, slow, a))
     };
     let (_fast, lower, _slow, device) = match made() {
@@ -218,7 +233,10 @@ fn a_stripe_with_one_slow_member() {
         Ok(skewed) => {
             assert_eq!(own(&skewed), ["closed-loop-skew"], "{skewed}");
             let slowest = &skewed.json()["assay"]["findings"][0]["evidence"]["slowest"];
-            assert_eq!(format!("/dev/{}", slowest.as_str().expect("a name")), _slow.0);
+            assert_eq!(
+                format!("/dev/{}", slowest.as_str().expect("a name")),
+                _slow.0
+            );
         }
         Err(why) => skip("stripe with a slow member", &why),
     }

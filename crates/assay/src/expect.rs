@@ -169,7 +169,11 @@ fn print_time(bytes: u64, block_bytes: u64, limit: &Limit, allowed: Allowed) {
         span(least),
         span(most),
         limit.name,
-        if limit.burst.is_some() { ", without credits" } else { "" }
+        if limit.burst.is_some() {
+            ", without credits"
+        } else {
+            ""
+        }
     );
 }
 

@@ -142,7 +142,10 @@ fn document(files: &[File]) -> String {
     let document = Document {
         runs: files.iter().flat_map(|file| &file.runs).collect(),
         problems: problems.collect(),
-        findings: files.iter().flat_map(|file| judge::across(&file.runs)).collect(),
+        findings: files
+            .iter()
+            .flat_map(|file| judge::across(&file.runs))
+            .collect(),
     };
     serde_json::to_string_pretty(&document).expect("numbers and names")
 }
@@ -178,7 +181,10 @@ fn findings(file: &File) -> String {
             verdicts.push_str(&format!("  line {line}: verdict: {verdict}\n"));
         }
         for finding in run.judgement.iter().flat_map(|one| &one.findings) {
-            match told.iter_mut().find(|(known, _)| known.text == finding.text) {
+            match told
+                .iter_mut()
+                .find(|(known, _)| known.text == finding.text)
+            {
                 Some((_, lines)) => lines.push(line),
                 None => told.push((finding.clone(), vec![line])),
             }
@@ -188,7 +194,10 @@ fn findings(file: &File) -> String {
     for (finding, lines) in &told {
         let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
         let (word, text, id) = (finding.severity.word(), &finding.text, &finding.id);
-        out.push_str(&format!("  line {}: {word}: {text} [{id}]\n", lines.join(", ")));
+        out.push_str(&format!(
+            "  line {}: {word}: {text} [{id}]\n",
+            lines.join(", ")
+        ));
     }
     for finding in judge::across(&file.runs) {
         let (word, text, id) = (finding.severity.word(), &finding.text, &finding.id);

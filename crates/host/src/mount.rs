@@ -94,7 +94,9 @@ pub struct Elsewhere {
 /// something else is mounted there, or nothing. `path` as for [`Mounts::of_path`].
 pub fn not_mounted(root: &Root, mounts: &Mounts, path: &Path) -> Option<PathBuf> {
     let table = root.text("etc/fstab").ok()?;
-    let lines = table.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let lines = table
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'));
     let places = lines.filter_map(|line| line.split_whitespace().nth(1));
     let meant = places
         .map(|place| PathBuf::from(unescape(place)))

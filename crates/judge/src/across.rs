@@ -56,8 +56,18 @@ struct Test {
 
 /// Options that make one test another.
 const TELLING: [&str; 12] = [
-    "rw", "readwrite", "bs", "bssplit", "ioengine", "iodepth", "direct", "rwmixread", "rwmixwrite",
-    "sync", "oflag", "iflag",
+    "rw",
+    "readwrite",
+    "bs",
+    "bssplit",
+    "ioengine",
+    "iodepth",
+    "direct",
+    "rwmixread",
+    "rwmixwrite",
+    "sync",
+    "oflag",
+    "iflag",
 ];
 
 fn test(run: &Run) -> Option<Test> {
@@ -68,13 +78,20 @@ fn test(run: &Run) -> Option<Test> {
         of.map(|(_, value)| value.clone())
     };
     let target = value("filename").or_else(|| value("directory"));
-    let target = target.or_else(|| ["of", "if"].iter().find_map(|key| value(key)
-        .filter(|path| path.starts_with('/') && path != "/dev/null" && path != "/dev/zero")));
+    let target = target.or_else(|| {
+        ["of", "if"].iter().find_map(|key| {
+            value(key)
+                .filter(|path| path.starts_with('/') && path != "/dev/null" && path != "/dev/zero")
+        })
+    });
     let mut words: BTreeSet<String> = TELLING
         .iter()
         .filter_map(|key| Some(format!("{key}={}", value(key)?)))
         .collect();
-    let format = run.source.as_ref().map_or("", |source| source.format.as_str());
+    let format = run
+        .source
+        .as_ref()
+        .map_or("", |source| source.format.as_str());
     words.insert(match format {
         "dd" => "dd".to_owned(),
         _ => format!("numjobs={}", job.members),
@@ -127,7 +144,10 @@ fn missing_points(runs: &[Run]) -> Option<Finding> {
     let mut passes: Vec<Vec<&str>> = vec![Vec::new()];
     for test in tests.iter().filter(|test| test.target.is_empty()) {
         // A point that comes again begins the next pass.
-        if passes.last().is_some_and(|pass| pass.contains(&test.what.as_str())) {
+        if passes
+            .last()
+            .is_some_and(|pass| pass.contains(&test.what.as_str()))
+        {
             passes.push(Vec::new());
         }
         passes.last_mut()?.push(&test.what);
@@ -181,7 +201,10 @@ fn other_definitions(runs: &[Run]) -> Vec<Finding> {
             continue;
         };
         // Where the rows beside it do not agree, there is no depth to compare with.
-        let spread = depths.last().zip(depths.first()).map(|(most, least)| most / least);
+        let spread = depths
+            .last()
+            .zip(depths.first())
+            .map(|(most, least)| most / least);
         let share = percent(*flying, *depth);
         if share >= SMALL_PERCENT || spread.is_none_or(|spread| spread > 1.2) {
             continue;
@@ -220,7 +243,10 @@ fn memory(runs: &[Run]) -> Vec<Finding> {
     let mut peaks: Vec<Vec<f64>> = Vec::new();
     let mut matrices: Vec<f64> = Vec::new();
     for table in tables {
-        let values = table.rows.iter().flat_map(|row| row.values.iter().flatten());
+        let values = table
+            .rows
+            .iter()
+            .flat_map(|row| row.values.iter().flatten());
         match table.test {
             MemoryTest::PeakInjection => peaks.push(values.copied().collect()),
             MemoryTest::BandwidthMatrix => matrices.extend(values),

@@ -15,7 +15,10 @@ pub(crate) struct Workers<'a> {
 impl Workers<'_> {
     /// How many they are; a block of a report may stand for several.
     pub fn members(&self) -> u64 {
-        self.list.iter().map(|job| u64::from(job.members.max(1))).sum()
+        self.list
+            .iter()
+            .map(|job| u64::from(job.members.max(1)))
+            .sum()
     }
 
     /// I/Os per second of each second over all of them, reads and writes, the first and the last
@@ -99,7 +102,9 @@ pub(crate) fn mean_ns(workers: &Workers<'_>, ddir: Ddir) -> Option<f64> {
     let means = workers.list.iter().map(|job| &job.dirs[ddir]);
     let (mut ios, mut sum) = (0.0, 0.0);
     for dir in means {
-        let Some(mean) = dir.mean_latency_ns() else { continue };
+        let Some(mean) = dir.mean_latency_ns() else {
+            continue;
+        };
         ios += dir.ios as f64;
         sum += mean * dir.ios as f64;
     }

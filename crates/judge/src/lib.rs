@@ -6,8 +6,8 @@
 //! that speaks on a clean run is wrong: silence is the normal result.
 #![forbid(unsafe_code)]
 
-pub mod compare;
 mod across;
+pub mod compare;
 mod device_io;
 pub mod expect;
 mod findings;

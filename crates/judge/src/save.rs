@@ -8,7 +8,10 @@ use units::Ddir;
 /// The time, with the ends of the 95 % interval of the run's mean speed; `None` where nothing
 /// moved. Writes count where there are any: saving is writing.
 pub fn time_to_save(run: &Run, bytes: u64) -> Option<TimeToSave> {
-    let writes = run.jobs.iter().any(|job| job.dirs[Ddir::Write].bytes_per_s() > 0.0);
+    let writes = run
+        .jobs
+        .iter()
+        .any(|job| job.dirs[Ddir::Write].bytes_per_s() > 0.0);
     let ddir = if writes { Ddir::Write } else { Ddir::Read };
     let dirs = || run.jobs.iter().map(|job| &job.dirs[ddir]);
     let counted: u64 = dirs().map(|dir| dir.bytes).sum();

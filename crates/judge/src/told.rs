@@ -12,7 +12,12 @@ const WAITING: [&str; 7] = [
 const QUEUEING: [&str; 4] = ["libaio", "io_uring", "io_uring_cmd", "posixaio"];
 /// Options that hold a job back.
 const PACING: [&str; 6] = [
-    "rate", "rate_iops", "thinktime", "latency_target", "flow", "rate_process",
+    "rate",
+    "rate_iops",
+    "thinktime",
+    "latency_target",
+    "flow",
+    "rate_process",
 ];
 
 /// The run, with a setup for each imported job whose options are known.
@@ -36,7 +41,9 @@ pub(crate) fn complete(run: &Run) -> Cow<'_, Run> {
 }
 
 fn format_is(run: &Run, format: &str) -> bool {
-    run.source.as_ref().is_some_and(|source| source.format == format)
+    run.source
+        .as_ref()
+        .is_some_and(|source| source.format == format)
 }
 
 /// The last value of an option; the job's own come before those of all jobs.
@@ -72,7 +79,15 @@ fn of_fio(job: &Job, global: &Options) -> Setup {
     let any = |list: &[&'static str]| list.iter().any(|name| is_on(get(name)));
     let engine = get("ioengine").unwrap_or("psync");
     let sync = WAITING.contains(&engine);
-    let moves = ["read", "write", "rw", "randread", "randwrite", "randrw", "readwrite"];
+    let moves = [
+        "read",
+        "write",
+        "rw",
+        "randread",
+        "randwrite",
+        "randrw",
+        "readwrite",
+    ];
     let rw = get("rw").or_else(|| get("readwrite")).unwrap_or("read");
     let runtime = get("runtime").or_else(|| get("timeout"));
     let runtime = runtime.and_then(|text| units::number::span(text, TimeUnit::Seconds).ok());
@@ -91,7 +106,9 @@ fn of_fio(job: &Job, global: &Options) -> Setup {
         verifies: get("verify").is_some_and(|kind| kind != "0" && kind != "null"),
         zero_buffers: any(&["zero_buffers"]),
         random: rw.starts_with("rand"),
-        runtime_s: runtime.map(|span| span.value.us() / 1_000_000).filter(|s| *s > 0),
+        runtime_s: runtime
+            .map(|span| span.value.us() / 1_000_000)
+            .filter(|s| *s > 0),
         places: places(job, global),
     }
 }

@@ -9,7 +9,10 @@ use result::host::{Cloud, Device, Queue, Target};
 use result::{Finding, Host, Job, Judgement, Run, Setup, import};
 
 fn read(name: &str) -> Vec<Run> {
-    let path = format!("{}/../result/tests/seeds/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../result/tests/seeds/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let text = std::fs::read_to_string(&path).expect(&path);
     let mut runs = import::read(name, &text).runs;
     // Those of storage first, in the order of the file.
@@ -31,7 +34,14 @@ enum Beside {
 
 /// A mistake: its number, where it was made (file and number of the run), what is known, the
 /// finding (or `verdict`), and the figures that its text has.
-type Row = (&'static str, &'static str, usize, Beside, &'static str, &'static [&'static str]);
+type Row = (
+    &'static str,
+    &'static str,
+    usize,
+    Beside,
+    &'static str,
+    &'static [&'static str],
+);
 
 use Beside::{Bought, Drives, Mounted, Nothing};
 
@@ -47,11 +57,46 @@ const GCP: Beside = Bought("type=pd-ssd,gib=1100");
 const NVME: Beside = Drives(&["nvme0n1", "nvme1n1"], 1_900_000_000_000);
 
 const ROWS: &[Row] = &[
-    ("X1", STRIPE, 2, Nothing, "depth-without-queue", &["iodepth=8 has no effect", "was 16"]),
-    ("X1", STRIPE, 3, Nothing, "depth-without-queue", &["iodepth=8 has no effect", "was 32"]),
-    ("X1", STRIPE, 5, Nothing, "depth-without-queue", &["psync", "was 32"]),
-    ("X2", STORE, 3, Nothing, "holes-read", &["29.1 %", "412,279", "581,387"]),
-    ("X3", STORE, 1, Nothing, "holes-read", &["43.7 %", "121,925", "216,42"]),
+    (
+        "X1",
+        STRIPE,
+        2,
+        Nothing,
+        "depth-without-queue",
+        &["iodepth=8 has no effect", "was 16"],
+    ),
+    (
+        "X1",
+        STRIPE,
+        3,
+        Nothing,
+        "depth-without-queue",
+        &["iodepth=8 has no effect", "was 32"],
+    ),
+    (
+        "X1",
+        STRIPE,
+        5,
+        Nothing,
+        "depth-without-queue",
+        &["psync", "was 32"],
+    ),
+    (
+        "X2",
+        STORE,
+        3,
+        Nothing,
+        "holes-read",
+        &["29.1 %", "412,279", "581,387"],
+    ),
+    (
+        "X3",
+        STORE,
+        1,
+        Nothing,
+        "holes-read",
+        &["43.7 %", "121,925", "216,42"],
+    ),
     (
         "X4",
         STORE,
@@ -60,77 +105,293 @@ const ROWS: &[Row] = &[
         "wrong-device",
         &["nvme0n1 did the I/O", "not nvme1n1"],
     ),
-    ("X5", LAPTOPS, 0, Nothing, "page-cache-read", &["1,048,576 buffered reads"]),
-    ("X6", LAPTOPS, 6, Nothing, "buffered-mix", &["(117.0 us)", "(12.7 us)"]),
-    ("X6", LAPTOPS, 7, Nothing, "buffered-mix", &["reads waited", "writes only for memory"]),
+    (
+        "X5",
+        LAPTOPS,
+        0,
+        Nothing,
+        "page-cache-read",
+        &["1,048,576 buffered reads"],
+    ),
+    (
+        "X6",
+        LAPTOPS,
+        6,
+        Nothing,
+        "buffered-mix",
+        &["(117.0 us)", "(12.7 us)"],
+    ),
+    (
+        "X6",
+        LAPTOPS,
+        7,
+        Nothing,
+        "buffered-mix",
+        &["reads waited", "writes only for memory"],
+    ),
     (
         "X7",
         LAPTOPS,
         4,
         Bought("type=intel-d7-p5600-1.6tb"),
         "verdict",
-        &["not comparable", "queue depth of 256", "depth of 1", "400,000 IOPS"],
+        &[
+            "not comparable",
+            "queue depth of 256",
+            "depth of 1",
+            "400,000 IOPS",
+        ],
     ),
-    ("X8", LAPTOPS, 2, Nothing, "mix-not-whole", &["66.66", "65.98 %"]),
+    (
+        "X8",
+        LAPTOPS,
+        2,
+        Nothing,
+        "mix-not-whole",
+        &["66.66", "65.98 %"],
+    ),
     ("X9", CLOUD, 3, Nothing, "file-system-full", &["was full"]),
     ("X11", CLOUD, 0, Nothing, "zero-data", &["zeroes"]),
-    ("X12", CLOUD, 13, Nothing, "streams-overlap", &["4 sequential streams", "/mnt/datadisk1"]),
-    ("X12", CLOUD, 19, Nothing, "jobs-share-file", &["4 workers share"]),
-    ("X14", CLOUD, 22, Nothing, "name-misleads", &["`seq`", "is random"]),
-    ("X14", CLOUD, 7, Nothing, "name-misleads", &["4 jobs", "has 1"]),
+    (
+        "X12",
+        CLOUD,
+        13,
+        Nothing,
+        "streams-overlap",
+        &["4 sequential streams", "/mnt/datadisk1"],
+    ),
+    (
+        "X12",
+        CLOUD,
+        19,
+        Nothing,
+        "jobs-share-file",
+        &["4 workers share"],
+    ),
+    (
+        "X14",
+        CLOUD,
+        22,
+        Nothing,
+        "name-misleads",
+        &["`seq`", "is random"],
+    ),
+    (
+        "X14",
+        CLOUD,
+        7,
+        Nothing,
+        "name-misleads",
+        &["4 jobs", "has 1"],
+    ),
     ("X16", STORE, 3, NVME, "small-range", &["16.0GiB", "0.9 %"]),
     ("X17", STORE, 2, NVME, "state-unknown", &["not known"]),
-    ("X18", TABLES, 0, Bought("type=gp2,gib=10"), "burst-credit", &["31 min", "100 IOPS"]),
-    ("X18", TABLES, 0, Bought("type=gp2,gib=10"), "verdict", &["3,000 IOPS", "31 min"]),
-    ("X19", TABLES, 7, ONE_32K, "verdict", &["bound by z1d.2xlarge", "13,333 IOPS", "104.3 %"]),
-    ("X19", TABLES, 10, ONE_32K, "verdict", &["396.25 MB/s", "100.3 %"]),
-    ("X20", STRIPE, 0, SIX, "verdict", &["bound by m5d.4xlarge EBS limit, 593.75 MB/s", "101.2 %"]),
-    ("X20", STRIPE, 13, SIX, "verdict", &["593.75 MB/s", "102.5 %"]),
+    (
+        "X18",
+        TABLES,
+        0,
+        Bought("type=gp2,gib=10"),
+        "burst-credit",
+        &["31 min", "100 IOPS"],
+    ),
+    (
+        "X18",
+        TABLES,
+        0,
+        Bought("type=gp2,gib=10"),
+        "verdict",
+        &["3,000 IOPS", "31 min"],
+    ),
+    (
+        "X19",
+        TABLES,
+        7,
+        ONE_32K,
+        "verdict",
+        &["bound by z1d.2xlarge", "13,333 IOPS", "104.3 %"],
+    ),
+    (
+        "X19",
+        TABLES,
+        10,
+        ONE_32K,
+        "verdict",
+        &["396.25 MB/s", "100.3 %"],
+    ),
+    (
+        "X20",
+        STRIPE,
+        0,
+        SIX,
+        "verdict",
+        &["bound by m5d.4xlarge EBS limit, 593.75 MB/s", "101.2 %"],
+    ),
+    (
+        "X20",
+        STRIPE,
+        13,
+        SIX,
+        "verdict",
+        &["593.75 MB/s", "102.5 %"],
+    ),
     (
         "X21",
         STRIPE,
         11,
         TWO,
         "closed-loop-skew",
-        &["123225 to 123231", "1.8 ms", "118.8 ms", "100.3 %", "nothing is wrong"],
+        &[
+            "123225 to 123231",
+            "1.8 ms",
+            "118.8 ms",
+            "100.3 %",
+            "nothing is wrong",
+        ],
     ),
-    ("X22", STRIPE, 6, Nothing, "kib-written-kb", &["487812 KB/s", "476.4 MiB/s"]),
-    ("X22", STRIPE, 7, Nothing, "kib-written-kb", &["521180 KB/s", "509.0 MiB/s"]),
-    ("X22", STRIPE, 4, Nothing, "kib-written-kb", &["513.9 MiB/s"]),
-    ("X22", STRIPE, 10, Nothing, "kib-written-kb", &["158.1 MiB/s"]),
-    ("X23", TABLES, 4, Nothing, "figures-contradict", &["61.0 MiB/s, not 64.5", "61.5 MiB/s"]),
-    ("X28", STRIPE, 3, Nothing, "partial-run", &["63 %", "114.3 of 180 s"]),
-    ("X31", CLOUD, 22, GCP, "verdict", &["39,000 IOPS", "99.6 %", "shared by its disks"]),
+    (
+        "X22",
+        STRIPE,
+        6,
+        Nothing,
+        "kib-written-kb",
+        &["487812 KB/s", "476.4 MiB/s"],
+    ),
+    (
+        "X22",
+        STRIPE,
+        7,
+        Nothing,
+        "kib-written-kb",
+        &["521180 KB/s", "509.0 MiB/s"],
+    ),
+    (
+        "X22",
+        STRIPE,
+        4,
+        Nothing,
+        "kib-written-kb",
+        &["513.9 MiB/s"],
+    ),
+    (
+        "X22",
+        STRIPE,
+        10,
+        Nothing,
+        "kib-written-kb",
+        &["158.1 MiB/s"],
+    ),
+    (
+        "X23",
+        TABLES,
+        4,
+        Nothing,
+        "figures-contradict",
+        &["61.0 MiB/s, not 64.5", "61.5 MiB/s"],
+    ),
+    (
+        "X28",
+        STRIPE,
+        3,
+        Nothing,
+        "partial-run",
+        &["63 %", "114.3 of 180 s"],
+    ),
+    (
+        "X31",
+        CLOUD,
+        22,
+        GCP,
+        "verdict",
+        &["39,000 IOPS", "99.6 %", "shared by its disks"],
+    ),
     ("X31", CLOUD, 10, GCP, "verdict", &["805.31 MB/s"]),
-    ("X32", CLOUD, 19, Nothing, "write-amplification", &["500GiB", "400GiB"]),
+    (
+        "X32",
+        CLOUD,
+        19,
+        Nothing,
+        "write-amplification",
+        &["500GiB", "400GiB"],
+    ),
     (
         "X33",
         LAPTOPS,
         5,
         Bought("type=gp3,gib=2000,iops=16000,mib=1000"),
         "verdict",
-        &["below every known limit", "queue depth 1 x", "a depth of 2 would be needed"],
+        &[
+            "below every known limit",
+            "queue depth 1 x",
+            "a depth of 2 would be needed",
+        ],
     ),
-    ("X34", STORE, 8, Nothing, "long-tail", &["378.9 ms", "165 times"]),
+    (
+        "X34",
+        STORE,
+        8,
+        Nothing,
+        "long-tail",
+        &["378.9 ms", "165 times"],
+    ),
     ("X34", STORE, 0, Nothing, "long-tail", &["403.5 ms"]),
 ];
 
 /// What several runs say together.
 const TOGETHER: &[(&str, &str, &str, &[&str])] = &[
-    ("X10", CLOUD, "target-untested", &["oflag=sync", "/mnt/datadisk3"]),
-    ("X24", TABLES, "counts-one-direction", &["8KiB randrw", "69 %", "9620"]),
-    ("X24", TABLES, "counts-one-direction", &["1MiB randrw", "70 %", "about 87"]),
-    ("X26", LAPTOPS, "single-run", &["machine 2, 3:1", "14970", "21920", "32 %"]),
-    ("X27", LAPTOPS, "point-missing", &["pass 1 of 2", "rwmixread=0"]),
+    (
+        "X10",
+        CLOUD,
+        "target-untested",
+        &["oflag=sync", "/mnt/datadisk3"],
+    ),
+    (
+        "X24",
+        TABLES,
+        "counts-one-direction",
+        &["8KiB randrw", "69 %", "9620"],
+    ),
+    (
+        "X24",
+        TABLES,
+        "counts-one-direction",
+        &["1MiB randrw", "70 %", "about 87"],
+    ),
+    (
+        "X26",
+        LAPTOPS,
+        "single-run",
+        &["machine 2, 3:1", "14970", "21920", "32 %"],
+    ),
+    (
+        "X27",
+        LAPTOPS,
+        "point-missing",
+        &["pass 1 of 2", "rwmixread=0"],
+    ),
 ];
 
 /// Mistakes that are avoided elsewhere, and where.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("X13", "files are laid out before the clock starts, and the report says so"),
-    ("X15", "what a run creates is in a journal; assay cleanup lists and removes it"),
-    ("X25", "the importer takes a table that stands there twice once, and says so"),
-    ("X29", "the file system of every target is resolved: target-in-memory, tests/own"),
-    ("X30", "results carry names and units; a table without them is not read"),
+    (
+        "X13",
+        "files are laid out before the clock starts, and the report says so",
+    ),
+    (
+        "X15",
+        "what a run creates is in a journal; assay cleanup lists and removes it",
+    ),
+    (
+        "X25",
+        "the importer takes a table that stands there twice once, and says so",
+    ),
+    (
+        "X29",
+        "the file system of every target is resolved: target-in-memory, tests/own",
+    ),
+    (
+        "X30",
+        "results carry names and units; a table without them is not read",
+    ),
 ];
 
 fn with(mut run: Run, beside: Beside) -> (Run, Option<Declared>) {
@@ -186,10 +447,15 @@ fn each_mistake_is_found_with_its_figures() {
         let (run, declared) = with(runs[*at].clone(), *beside);
         let judgement = judge_against(&run, declared.as_ref());
         let text = told(&judgement, id);
-        let missing: Vec<_> = figures.iter().filter(|figure| !text.contains(**figure)).collect();
+        let missing: Vec<_> = figures
+            .iter()
+            .filter(|figure| !text.contains(**figure))
+            .collect();
         if text.is_empty() || !missing.is_empty() {
             let all: Vec<_> = judgement.findings.iter().map(|one| &one.id).collect();
-            wrong.push(format!("{mistake} {file} #{at} {id}: {missing:?} not in `{text}`; {all:?}"));
+            wrong.push(format!(
+                "{mistake} {file} #{at} {id}: {missing:?} not in `{text}`; {all:?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -231,9 +497,15 @@ fn the_figure_that_is_left_is_what_the_drive_is_sold_with() {
     let judgement = judge_against(&run, declared.as_ref());
     // As reported it is faster than the drive can be.
     let verdict = judgement.verdict.expect("a verdict");
-    assert!(verdict.starts_with("faster than what was declared"), "{verdict}");
+    assert!(
+        verdict.starts_with("faster than what was declared"),
+        "{verdict}"
+    );
     let expectation = judgement.expectation.expect("an expectation");
-    assert!((412_279.0 / expectation.iops - 1.0).abs() < 0.01, "{expectation:?}");
+    assert!(
+        (412_279.0 / expectation.iops - 1.0).abs() < 0.01,
+        "{expectation:?}"
+    );
 }
 
 #[test]
@@ -273,8 +545,13 @@ fn instances_are_known_by_what_the_machine_says() {
         }],
         ..Host::default()
     });
-    let verdict = judge(&run).verdict.expect("a verdict without a declaration");
-    assert!(verdict.starts_with("bound by m5d.4xlarge EBS limit"), "{verdict}");
+    let verdict = judge(&run)
+        .verdict
+        .expect("a verdict without a declaration");
+    assert!(
+        verdict.starts_with("bound by m5d.4xlarge EBS limit"),
+        "{verdict}"
+    );
     // A job that is slower for its own reasons is not judged by that unasked.
     run.jobs = vec![Job {
         setup: Some(Setup::default()),

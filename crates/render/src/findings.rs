@@ -40,9 +40,15 @@ fn saving(time: &TimeToSave) -> String {
     let amount = Human::bytes(4, 1024).show(time.bytes);
     let range = match time.most_s - time.least_s < f64::EPSILON * time.most_s {
         true => "the run was too short for a range".to_owned(),
-        false => format!("{:.2} to {:.2} s with 95 % confidence", time.least_s, time.most_s),
+        false => format!(
+            "{:.2} to {:.2} s with 95 % confidence",
+            time.least_s, time.most_s
+        ),
     };
-    format!("time to save {amount}: {:.2} s at this speed ({range})", time.likely_s)
+    format!(
+        "time to save {amount}: {:.2} s at this speed ({range})",
+        time.likely_s
+    )
 }
 
 /// Adds `text` in lines of [`WIDTH`], the first behind `first`, the others behind `rest`.
@@ -96,7 +102,11 @@ pub(crate) fn object(judgement: &Judgement) -> Object {
 fn expectation(expected: &Expectation) -> Object {
     let mut object = Object::default();
     object.put("bound_by", expected.binding.as_str());
-    let leg = if expected.by_bytes { "bytes_per_s" } else { "iops" };
+    let leg = if expected.by_bytes {
+        "bytes_per_s"
+    } else {
+        "iops"
+    };
     object.put("leg", leg);
     object.put("block_bytes", expected.block_bytes);
     object.put("read_share", expected.read_share);

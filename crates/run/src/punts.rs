@@ -31,7 +31,10 @@ fn cpu_us(schedstat: &str, stat: &str) -> u64 {
     // Behind the name: state, then numbers; user and system time are the 12th and 13th words.
     let tail = stat.rsplit_once(") ").map_or("", |(_, tail)| tail);
     let times = tail.split_whitespace().skip(11).take(2);
-    times.filter_map(|word| word.parse::<u64>().ok()).sum::<u64>() * TICK_US
+    times
+        .filter_map(|word| word.parse::<u64>().ok())
+        .sum::<u64>()
+        * TICK_US
 }
 
 #[cfg(test)]

@@ -5,9 +5,7 @@ use crate::stats::Stats;
 use engine::Caps;
 use measure::{BatchMap, Coarse, DepthMap, Latency};
 use plan::model::{Target, TargetKind, Worker};
-use result::{
-    Direction, Job, LatencyTarget, Place, PriorityLatency, Punts, Setup, Steady, Usage,
-};
+use result::{Direction, Job, LatencyTarget, Place, PriorityLatency, Punts, Setup, Steady, Usage};
 use units::{Ddir, PerDdir};
 
 /// Everything known about one worker at one moment.

@@ -157,8 +157,8 @@ fn target(facts: &Facts, path: &Path) -> (Target, Vec<BlockDevice>) {
         return (target, Vec::new());
     };
     let place = real.as_deref().unwrap_or(above);
-    target.not_mounted = mount::not_mounted(root, &facts.mounts, place)
-        .map(|meant| meant.display().to_string());
+    target.not_mounted =
+        mount::not_mounted(root, &facts.mounts, place).map(|meant| meant.display().to_string());
     target.mount_point = Some(mount.mount_point.display().to_string());
     target.fs_type = Some(mount.fs_type.clone());
     let devices = devices_of(facts, mount);

@@ -194,7 +194,11 @@ mod tests {
         let rows = rows.chain(instances.iter().map(|row| (&row.source, &row.as_of)));
         let payload = links().payload;
         let drives = drives();
-        assert!(drives.iter().all(|row| !names.contains(&row.name) && row.depth > 0));
+        assert!(
+            drives
+                .iter()
+                .all(|row| !names.contains(&row.name) && row.depth > 0)
+        );
         let rows = rows.chain(drives.iter().map(|row| (&row.source, &row.as_of)));
         for (source, as_of) in rows.chain([(&payload.source, &payload.as_of)]) {
             assert!(source.len() > 5, "{source}");

@@ -306,9 +306,8 @@ fn instance_limit(name: &str) -> Option<Limit> {
 /// What a drive's maker says, for drives used at the same time.
 fn of_drive(row: &data::Model, declared: &Declared, work: &Workload) -> Limit {
     let count = f64::from(declared.count);
-    let mixed = |read: f64, write: f64| {
-        count / (work.read_share / read + (1.0 - work.read_share) / write)
-    };
+    let mixed =
+        |read: f64, write: f64| count / (work.read_share / read + (1.0 - work.read_share) / write);
     Limit {
         name: match declared.count {
             0 | 1 => format!("{} datasheet", row.title),
@@ -462,7 +461,11 @@ pub fn of_host(host: &Host, work: &Workload) -> Vec<Limit> {
     };
     let groups = host.limits.iter().flat_map(|limits| &limits.devices);
     // What holds one member back is no limit of all.
-    let below: Vec<&String> = host.targets.iter().flat_map(|target| &target.devices).collect();
+    let below: Vec<&String> = host
+        .targets
+        .iter()
+        .flat_map(|target| &target.devices)
+        .collect();
     let holds_all = |device: &result::host::Device| {
         let it = |name: &&String| {
             let whole = host.device(name).and_then(|part| part.disk.as_ref());

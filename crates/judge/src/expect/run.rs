@@ -1,6 +1,8 @@
 //! A run against the limits that are known.
 
-use super::{Declared, Limit, Measured, Workload, binding, instance_limit, limits, of_host, verdict};
+use super::{
+    Declared, Limit, Measured, Workload, binding, instance_limit, limits, of_host, verdict,
+};
 use crate::told::block_bytes;
 use result::host::DeviceKind;
 use result::{Expectation, ExpectedLimit, Host, Run, Unified};
@@ -119,7 +121,11 @@ fn measured(run: &Run) -> Option<(Measured, Workload)> {
             u64::from(each) * u64::from(job.members.max(1))
         });
     }
-    let seconds = if stated { 1.0 } else { longest_ms as f64 / 1000.0 };
+    let seconds = if stated {
+        1.0
+    } else {
+        longest_ms as f64 / 1000.0
+    };
     if ios <= 0.0 || bytes <= 0.0 || seconds <= 0.0 {
         return None;
     }

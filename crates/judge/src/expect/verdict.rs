@@ -23,7 +23,9 @@ pub fn verdict(limits: &[Limit], measured: &Measured) -> Option<String> {
     let name = &limit.name;
     let size = size(limit, allowed);
     let told = |p: f64| format!("measured {p:.1} %");
-    if let Some(rated) = limit.rated_depth.filter(|rated| percent < 90.0 && measured.depth < *rated)
+    if let Some(rated) = limit
+        .rated_depth
+        .filter(|rated| percent < 90.0 && measured.depth < *rated)
     {
         let depth = match measured.depth {
             0 => "a depth that is not known".to_owned(),

@@ -45,7 +45,10 @@ fn of_job(job: &Workers<'_>) -> Option<Finding> {
             grouped(switches)
         );
         let one = finding("page-cache-read", Severity::Invalid, text, advice);
-        return Some(one.count("reads", reads).count("context_switches", switches));
+        return Some(
+            one.count("reads", reads)
+                .count("context_switches", switches),
+        );
     }
     if let (Some(read), Some(write)) = (read_ns, write_ns)
         && reads.min(writes) >= LEAST_IOS
@@ -75,7 +78,10 @@ fn of_job(job: &Workers<'_>) -> Option<Finding> {
         );
         let advice = "use direct=1, or end_fsync=1 so that the time includes the device";
         let one = finding("page-cache-write", Severity::Invalid, text, advice);
-        return Some(one.count("writes", writes).count("context_switches", switches));
+        return Some(
+            one.count("writes", writes)
+                .count("context_switches", switches),
+        );
     }
     None
 }

@@ -17,7 +17,9 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let declared = evidence.declared.map_or(&[][..], |one| &one.devices);
     // A target that has a device to itself; file systems of several may leave some idle.
     let targets = host.targets.iter().filter_map(|target| {
-        let [only] = &target.devices[..] else { return None };
+        let [only] = &target.devices[..] else {
+            return None;
+        };
         Some((target.path.clone(), only.clone()))
     });
     let declared = declared
@@ -45,7 +47,5 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         idle.join(", ")
     );
     let advice = "give each device a job of its own, and look at the disk statistics";
-    vec![
-        finding("idle-device", Severity::Warning, text, advice).word("idle", &idle.join(", ")),
-    ]
+    vec![finding("idle-device", Severity::Warning, text, advice).word("idle", &idle.join(", "))]
 }

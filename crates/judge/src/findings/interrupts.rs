@@ -21,9 +21,11 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         let on_disk = job.setup.as_ref().is_some_and(|setup| setup.on_disk);
         on_disk && job.runtime_ms >= LEAST_MS
     });
-    let hot = evidence.run.interrupts.filter(|_| lasted).filter(|one| {
-        one.percent >= INTERRUPT_PERCENT && one.busy_percent >= BUSY_PERCENT
-    });
+    let hot = evidence
+        .run
+        .interrupts
+        .filter(|_| lasted)
+        .filter(|one| one.percent >= INTERRUPT_PERCENT && one.busy_percent >= BUSY_PERCENT);
     let Some(hot) = hot else { return Vec::new() };
     let text = format!(
         "CPU {} spent {:.0} % of the run in interrupts and had no time left: completions waited \

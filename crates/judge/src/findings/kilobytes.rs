@@ -22,7 +22,9 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let rates = run.jobs.iter().flat_map(|job| &job.dirs.0);
-    let fastest = rates.map(result::Direction::bytes_per_s).fold(0.0, f64::max);
+    let fastest = rates
+        .map(result::Direction::bytes_per_s)
+        .fold(0.0, f64::max);
     if fastest <= 0.0 {
         return Vec::new();
     }

@@ -44,7 +44,9 @@ fn collect<'a>(run: &Run, disk: &'a Disk, into: &mut Vec<(String, Vec<&'a Disk>)
     if disk.members.len() > 1 && is_stripe(run, disk) {
         into.push((disk.name.clone(), disk.members.iter().collect()));
     }
-    disk.members.iter().for_each(|member| collect(run, member, into));
+    disk.members
+        .iter()
+        .for_each(|member| collect(run, member, into));
 }
 
 /// Mirrors and concatenations need not share evenly.
@@ -65,10 +67,12 @@ fn file_system_stripe(run: &Run) -> Option<(String, Vec<&Disk>)> {
         let raid0 = |profile: &String| profile.eq_ignore_ascii_case("raid0");
         system.devices.len() > 1
             && geometry.is_some_and(|one| one.data_profiles.iter().any(raid0))
-            && host
-                .targets
-                .iter()
-                .any(|target| target.mount_point.as_ref().is_some_and(|at| system.mount_points.contains(at)))
+            && host.targets.iter().any(|target| {
+                target
+                    .mount_point
+                    .as_ref()
+                    .is_some_and(|at| system.mount_points.contains(at))
+            })
     })?;
     let of = |disk: &&Disk| system.devices.contains(&disk.name);
     let disks: Vec<&Disk> = run.disks.iter().filter(of).collect();
@@ -93,7 +97,10 @@ fn of_stripe(evidence: &Evidence<'_>, name: &str, disks: &[&Disk]) -> Option<Fin
         let advice = "look for I/O of one place (a small file, one chunk), for partitions of \
                       different sizes, and for other users of a member";
         let one = finding("uneven-members", Severity::Warning, text, advice);
-        return Some(one.count("most_requests", most.ios).count("least_requests", least.ios));
+        return Some(
+            one.count("most_requests", most.ios)
+                .count("least_requests", least.ios),
+        );
     }
     let (fast, slow) = (members.first()?, members.last()?);
     if uneven > EVEN || slow.latency_ns < SKEW * fast.latency_ns || fast.latency_ns <= 0.0 {
@@ -107,11 +114,16 @@ fn of_stripe(evidence: &Evidence<'_>, name: &str, disks: &[&Disk]) -> Option<Fin
     let (severity, met) = match share {
         Some(share) if share >= MET_PERCENT => (
             Severity::Note,
-            format!("the total is at {share:.1} % of the limit of all of them, so nothing is wrong"),
+            format!(
+                "the total is at {share:.1} % of the limit of all of them, so nothing is wrong"
+            ),
         ),
         Some(share) => (
             Severity::Warning,
-            format!("the total is at {share:.0} % of the limit, so {} holds the others back", slow.name),
+            format!(
+                "the total is at {share:.0} % of the limit, so {} holds the others back",
+                slow.name
+            ),
         ),
         None => (
             Severity::Warning,

@@ -16,7 +16,12 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
             .find(|(_, value)| value.contains('.'));
         let Some((name, value)) = asked else { continue };
         let (reads, writes) = (job.ios(Ddir::Read), job.ios(Ddir::Write));
-        let rate = |ddir| job.list.iter().map(|worker| worker.dirs[ddir].iops()).sum::<f64>();
+        let rate = |ddir| {
+            job.list
+                .iter()
+                .map(|worker| worker.dirs[ddir].iops())
+                .sum::<f64>()
+        };
         // Where a report gives rates alone, these have the same share.
         let share = match reads.min(writes) {
             0 => percent(rate(Ddir::Read), rate(Ddir::Read) + rate(Ddir::Write)),

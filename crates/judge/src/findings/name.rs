@@ -30,8 +30,24 @@ fn contradiction(job: &Workers<'_>) -> Option<(String, String)> {
         .filter(|word| !word.is_empty())
         .collect();
     let any = |list: &[&str]| words.iter().find(|word| list.contains(*word)).copied();
-    let random = any(&["rand", "random", "randread", "randwrite", "randrw", "randr", "randw"]);
-    let sequential = any(&["seq", "sequential", "seqread", "seqwrite", "seqrw", "seqr", "seqw"]);
+    let random = any(&[
+        "rand",
+        "random",
+        "randread",
+        "randwrite",
+        "randrw",
+        "randr",
+        "randw",
+    ]);
+    let sequential = any(&[
+        "seq",
+        "sequential",
+        "seqread",
+        "seqwrite",
+        "seqrw",
+        "seqr",
+        "seqw",
+    ]);
     let reads = any(&["read", "reads", "randread", "seqread"]);
     let writes = any(&["write", "writes", "randwrite", "seqwrite"]);
     let mixed = any(&["rw", "randrw", "seqrw", "mix", "mixed", "readwrite"]);
@@ -54,9 +70,14 @@ fn contradiction(job: &Workers<'_>) -> Option<(String, String)> {
         _ => {}
     }
     // `4-jobs` or `4jobs`.
-    let pairs = words.windows(2).filter(|pair| pair[1] == "jobs").map(|pair| pair[0]);
+    let pairs = words
+        .windows(2)
+        .filter(|pair| pair[1] == "jobs")
+        .map(|pair| pair[0]);
     let joined = words.iter().filter_map(|word| word.strip_suffix("jobs"));
-    let count = pairs.chain(joined).find_map(|word| word.parse::<u64>().ok());
+    let count = pairs
+        .chain(joined)
+        .find_map(|word| word.parse::<u64>().ok());
     let members = job.members();
     count
         .filter(|count| *count != members)

@@ -11,7 +11,9 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let targets = evidence.run.host.iter().flat_map(|host| &host.targets);
     let mut found: Vec<Finding> = Vec::new();
     for target in targets {
-        let Some(at) = &target.mount_point else { continue };
+        let Some(at) = &target.mount_point else {
+            continue;
+        };
         let (meant, why) = match &target.not_mounted {
             Some(meant) => (meant.as_str(), "fstab has a file system for it"),
             None if at == "/" && target.fs_type.as_deref() != Some("overlay") => {

@@ -16,7 +16,12 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let ran_ms = all.flat_map(|job| job.dirs.0.iter().map(|dir| dir.runtime_ms));
     let Some((asked, ran_ms)) = asked.zip(ran_ms.max()).filter(|(_, ms)| *ms > 0) else {
         let text = "the run was ended before it was complete; the figures are of the part that ran";
-        return vec![finding("partial-run", Severity::Warning, text.into(), advice)];
+        return vec![finding(
+            "partial-run",
+            Severity::Warning,
+            text.into(),
+            advice,
+        )];
     };
     let seconds = ran_ms as f64 / 1000.0;
     let share = percent(seconds, asked as f64).min(100.0);

@@ -49,7 +49,9 @@ pub(crate) fn lasted(evidence: &Evidence<'_>) -> bool {
 pub(crate) fn capacity(run: &Run) -> Option<u64> {
     let host = run.host.as_ref()?;
     let mut leaves = Vec::new();
-    run.disks.iter().for_each(|disk| leaves_of(disk, &mut leaves));
+    run.disks
+        .iter()
+        .for_each(|disk| leaves_of(disk, &mut leaves));
     let drives: Option<Vec<&Device>> = leaves.iter().map(|name| drive(host, name)).collect();
     let sum = drives?.iter().map(|drive| drive.size_bytes).sum();
     (sum > 0).then_some(sum)
@@ -58,7 +60,10 @@ pub(crate) fn capacity(run: &Run) -> Option<u64> {
 fn leaves_of<'a>(disk: &'a Disk, into: &mut Vec<&'a str>) {
     match disk.members[..] {
         [] => into.push(&disk.name),
-        _ => disk.members.iter().for_each(|member| leaves_of(member, into)),
+        _ => disk
+            .members
+            .iter()
+            .for_each(|member| leaves_of(member, into)),
     }
 }
 

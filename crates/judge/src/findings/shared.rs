@@ -62,7 +62,9 @@ fn is_named(place: &Place) -> bool {
 /// Half of the shorter one lies in the other.
 fn overlaps(a: &Place, b: &Place) -> bool {
     let end = |place: &Place| place.offset_bytes.saturating_add(place.length_bytes);
-    let common = end(a).min(end(b)).saturating_sub(a.offset_bytes.max(b.offset_bytes));
+    let common = end(a)
+        .min(end(b))
+        .saturating_sub(a.offset_bytes.max(b.offset_bytes));
     let shorter = a.length_bytes.min(b.length_bytes);
     is_named(b) && a.path == b.path && common > 0 && common >= shorter / 2
 }

@@ -17,7 +17,11 @@ const TIMES_MEAN: f64 = 5.0;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let least = if crowded(evidence) { CROWDED_NS } else { LONG_NS };
+    let least = if crowded(evidence) {
+        CROWDED_NS
+    } else {
+        LONG_NS
+    };
     for job in jobs(evidence).iter().filter(|job| !job.setup.paced) {
         let worst = job
             .list

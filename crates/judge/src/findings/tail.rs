@@ -18,7 +18,11 @@ const LEAST_IOS: u64 = 10_000;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let least = if crowded(evidence) { CROWDED_NS } else { LEAST_NS };
+    let least = if crowded(evidence) {
+        CROWDED_NS
+    } else {
+        LEAST_NS
+    };
     for job in jobs(evidence) {
         for ddir in [Ddir::Read, Ddir::Write] {
             if job.ios(ddir) < LEAST_IOS {

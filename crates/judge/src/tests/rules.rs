@@ -37,7 +37,10 @@ fn steps_trends_and_silence_in_a_series() {
     let finding = judge(&burst).findings.remove(0);
     assert_eq!(finding.id, "speed-changed");
     assert!(finding.text.contains("after 40 s"), "{}", finding.text);
-    assert_eq!(ids(&series(noisy(100, 40).chain(noisy(3000, 40)))), ["speed-changed"]);
+    assert_eq!(
+        ids(&series(noisy(100, 40).chain(noisy(3000, 40)))),
+        ["speed-changed"]
+    );
     // A second that differs is no step, and a short run has none.
     let one = noisy(3000, 30).chain([500]).chain(noisy(3000, 30));
     assert_eq!(ids(&series(one)), [""; 0]);
@@ -76,7 +79,10 @@ fn clones_on_the_same_place() {
     // Random I/O of several workers is how a device is measured.
     assert_eq!(shared(true, whole("/dev/sda")), [""; 0]);
     // Parts of their own, or files of their own.
-    let parts = [place("/mnt/f", 0, 1 << 30), place("/mnt/f", 1 << 30, 1 << 30)];
+    let parts = [
+        place("/mnt/f", 0, 1 << 30),
+        place("/mnt/f", 1 << 30, 1 << 30),
+    ];
     assert_eq!(shared(false, parts), [""; 0]);
     let files = [place("/mnt/f", 0, 1 << 30), place("/mnt/g", 0, 1 << 30)];
     assert_eq!(shared(false, files), [""; 0]);
@@ -102,7 +108,10 @@ fn the_part_of_a_drive_and_its_state() {
     small.jobs[0].dirs[Ddir::Read].runtime_ms = 5000;
     assert_eq!(ids(&small), [""; 0], "a moment measures no drive anyhow");
     assert_eq!(ids(&on_drive(Ddir::Read, 90 << 30, "X")), [""; 0]);
-    assert_eq!(ids(&on_drive(Ddir::Write, 90 << 30, "X")), ["state-unknown"]);
+    assert_eq!(
+        ids(&on_drive(Ddir::Write, 90 << 30, "X")),
+        ["state-unknown"]
+    );
     let remote = "Amazon Elastic Block Store";
     assert_eq!(ids(&on_drive(Ddir::Write, 1 << 30, remote)), [""; 0]);
     let mut sequential = on_drive(Ddir::Write, 1 << 30, "X");
@@ -138,8 +147,15 @@ fn members_that_do_not_work_alike() {
         .findings
         .remove(0);
     assert_eq!(finding.id, "closed-loop-skew");
-    assert!(finding.text.contains("1.8 ms (sd0) to 118.8 ms (sd1"), "{}", finding.text);
-    assert_eq!(ids(&stripe([(15_000, 18_000), (5000, 1_188_000)])), ["uneven-members"]);
+    assert!(
+        finding.text.contains("1.8 ms (sd0) to 118.8 ms (sd1"),
+        "{}",
+        finding.text
+    );
+    assert_eq!(
+        ids(&stripe([(15_000, 18_000), (5000, 1_188_000)])),
+        ["uneven-members"]
+    );
     assert_eq!(ids(&stripe([(10_000, 18_000), (10_001, 40_000)])), [""; 0]);
     // A mirror reads as it likes.
     let mut mirror = stripe([(15_000, 18_000), (5000, 9000)]);
@@ -208,7 +224,11 @@ fn kernel_threads_interrupts_submission_and_the_tool_itself() {
     };
     let finding = judge(&run).findings.remove(0);
     assert_eq!(finding.id, "uring-punted");
-    assert!(finding.text.contains("4 kernel threads"), "{}", finding.text);
+    assert!(
+        finding.text.contains("4 kernel threads"),
+        "{}",
+        finding.text
+    );
     run.jobs[0].punts.cpu_us = 9000;
     assert_eq!(ids(&run), [""; 0]);
     run.interrupts = Some(Interrupts {
@@ -223,8 +243,15 @@ fn kernel_threads_interrupts_submission_and_the_tool_itself() {
     let dir = &mut run.jobs[0].dirs[Ddir::Write];
     dir.slat.moments.add(480_000, IOS);
     assert_eq!(ids(&run), ["submission-bound"]);
-    run.jobs[0].dirs[Ddir::Write].clat.moments.add(9_000_000, IOS);
-    assert_eq!(ids(&run), [""; 0], "what waits in the queue is not submission");
+    run.jobs[0].dirs[Ddir::Write]
+        .clat
+        .moments
+        .add(9_000_000, IOS);
+    assert_eq!(
+        ids(&run),
+        [""; 0],
+        "what waits in the queue is not submission"
+    );
     let mut run = clean(Ddir::Read);
     run.self_check = Some(SelfCheck {
         queued_ns: 200.0,
