@@ -6,7 +6,9 @@ mod findings;
 mod guard;
 mod history;
 mod inspect;
+mod live;
 mod proofs;
+mod report;
 
 use crate::harness::command::{Running, assay_path};
 use crate::harness::{Fio, fio};

@@ -1,4 +1,4 @@
-//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `lab`, `docs`, `tidy`.
+//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `lab`, `page`, `docs`, `tidy`.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -6,6 +6,7 @@ mod docs;
 mod icount;
 mod lab;
 mod packages;
+mod page;
 mod shell;
 mod test;
 mod tidy;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask test [--no-lab] what must pass: format, lints, tidy, docs, bench --quick, icount,
-                            lab, every test
+                            lab, every test, page
 cargo xtask tidy            the project's own rules about its files
 cargo xtask docs            writes docs/compatibility.md from the option tables
 cargo xtask bench [--quick] [--rounds N] [ROW..]
@@ -23,6 +24,7 @@ cargo xtask bench --memory [--quick] [--rounds N]
                             memory bandwidth beside likwid-bench, sysbench and compiled loops
 cargo xtask lab [SCENARIO..]
                             emulated NVMe drives and failing devices in virtual machines
+cargo xtask page [FILE..]   report pages in a browser: what is drawn, told and fetched; screenshots
 cargo xtask icount [--traffic | --record REASON]
                             instructions per I/O, compared with xtask/icount.json, and the loads
                             and stores of the memory kernels";
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Some("docs") if words.len() == 1 => docs::write(),
         Some("tidy") if words.len() == 1 => tidy::check(),
         Some("lab") => lab::run(&words[1..]),
+        Some("page") => page::run(&words[1..]),
         Some("icount") => icount::run(&words[1..]),
         Some("bench") => {
             bench::Options::parse(&words[1..]).and_then(|options| bench::run(&options))

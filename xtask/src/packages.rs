@@ -26,6 +26,9 @@ pub const FOR_MEMORY: [Needed; 4] = [
     ("cc", "gcc"),
 ];
 
+/// What opens report pages.
+pub const FOR_PAGES: [Needed; 3] = [("chromium", "chromium"), ("node", "nodejs"), ("npm", "npm")];
+
 /// What counts instructions.
 pub const FOR_COUNTING: [Needed; 1] = [("valgrind", "valgrind")];
 

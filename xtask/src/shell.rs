@@ -1,6 +1,6 @@
 //! Running other programs from the repository's root, and saying what is run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -34,8 +34,17 @@ pub fn command(words: &[&str]) -> Command {
 /// # Errors
 /// The command cannot be started or does not succeed.
 pub fn run(words: &[&str]) -> Result<()> {
+    run_with(words, &[])
+}
+
+/// Runs a command with environment variables that name places.
+///
+/// # Errors
+/// The command cannot be started or does not succeed.
+pub fn run_with(words: &[&str], places: &[(&str, &Path)]) -> Result<()> {
     eprintln!("$ {}", words.join(" "));
     let status = command(words)
+        .envs(places.iter().copied())
         .status()
         .with_context(|| words[0].to_owned())?;
     if !status.success() {

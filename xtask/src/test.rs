@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{bench, docs, icount, lab, packages, shell, tidy};
+use crate::{bench, docs, icount, lab, packages, page, shell, tidy};
 
 const CLIPPY: [&str; 7] = [
     "cargo",
@@ -17,7 +17,7 @@ const CLIPPY: [&str; 7] = [
     "warnings",
 ];
 
-/// Runs every check; the tests run last so that their summary ends the output.
+/// Runs every check; the summary of the tests ends the output.
 ///
 /// # Errors
 /// The first check that does not pass.
@@ -46,7 +46,10 @@ pub fn all(words: &[String]) -> Result<()> {
         || icount::run(&[]),
         || if lab { lab::run(&[]) } else { Ok(()) },
     )?;
-    tests()
+    let total = tests()?;
+    page::of_tests()?;
+    println!("{} passed, {} failed", total.passed, total.failed);
+    Ok(())
 }
 
 /// Does two things at a time.
@@ -62,12 +65,14 @@ fn beside(
     first.and(second)
 }
 
-/// Runs the tests, passes their output through and adds up their summaries.
-fn tests() -> Result<()> {
+/// Runs the tests, passes their output through and adds up their summaries. The pages that they
+/// make are left for the browser.
+fn tests() -> Result<Counts> {
     let words = ["cargo", "test", "--workspace", "--no-fail-fast"];
     eprintln!("$ {}", words.join(" "));
     let mut child = shell::command(&words)
         .env("RUST_TEST_THREADS", threads().to_string())
+        .env("ASSAY_PAGES", page::made()?)
         .stdout(Stdio::piped())
         .spawn()
         .context("cargo")?;
@@ -79,11 +84,11 @@ fn tests() -> Result<()> {
         total.add(&line);
     }
     let status = child.wait().context("cargo")?;
-    println!("{} passed, {} failed", total.passed, total.failed);
     if !status.success() || total.failed > 0 {
+        println!("{} passed, {} failed", total.passed, total.failed);
         bail!("tests failed");
     }
-    Ok(())
+    Ok(total)
 }
 
 /// Tests at a time: most of them wait for devices and clocks, and none may mind its neighbours.

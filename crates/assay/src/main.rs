@@ -12,6 +12,7 @@ mod fio;
 mod history;
 mod import;
 mod inspect;
+mod live;
 mod mem;
 mod mlc;
 mod out;
@@ -47,6 +48,7 @@ enum Verb {
         arguments: Vec<String>,
     },
     /// Measures the storage below a directory, or a device, for about 15 seconds
+    #[command(visible_alias = "quick")]
     Check(check::Arguments),
     /// Removes the files of runs that were killed; runs that end clean up themselves
     Cleanup(cleanup::Arguments),

@@ -47,6 +47,8 @@ fn ignored() -> u64 {
 pub struct Listener {
     /// Set by the first signal, for phases without a crew.
     pub cancel: AtomicBool,
+    /// What gives the terminal back where the process ends at once.
+    parting: Mutex<Option<fn()>>,
     crew: Mutex<Option<Remote>>,
 }
 
@@ -80,6 +82,19 @@ impl Listener {
         self.cancel.load(Ordering::Relaxed)
     }
 
+    /// Ends the run as the first signal does: a key was pressed.
+    pub fn stop(&self) {
+        if !self.cancel.swap(true, Ordering::Relaxed) {
+            let crew = self.crew.lock().unwrap_or_else(PoisonError::into_inner);
+            crew.iter().for_each(|crew| crew.stop(SIGINT));
+        }
+    }
+
+    /// What to do where a second signal ends the process.
+    pub fn on_exit(&self, parting: fn()) {
+        *self.parting.lock().unwrap_or_else(PoisonError::into_inner) = Some(parting);
+    }
+
     fn hear(&self, signal: i32, announce: &impl Fn(i32)) {
         let crew = self.crew.lock().unwrap_or_else(PoisonError::into_inner);
         if signal == SIGUSR1 {
@@ -87,6 +102,8 @@ impl Listener {
             return;
         }
         if self.cancel.swap(true, Ordering::Relaxed) {
+            let parting = self.parting.lock().unwrap_or_else(PoisonError::into_inner);
+            parting.iter().for_each(|part| part());
             std::process::exit(EXIT_SIGNAL.into());
         }
         announce(signal);

@@ -102,8 +102,8 @@ pub fn judge_against(run: &Run, declared: Option<&Declared>) -> Judgement {
     Judgement {
         findings,
         verdict,
-        expectation,
-        time_to_save: None,
+        expectations: expectation.into_iter().collect(),
         device_io: evidence.io,
+        ..Judgement::default()
     }
 }

@@ -501,7 +501,7 @@ fn the_figure_that_is_left_is_what_the_drive_is_sold_with() {
         verdict.starts_with("faster than what was declared"),
         "{verdict}"
     );
-    let expectation = judgement.expectation.expect("an expectation");
+    let expectation = judgement.expectations.first().expect("an expectation");
     assert!(
         (412_279.0 / expectation.iops - 1.0).abs() < 0.01,
         "{expectation:?}"

@@ -82,7 +82,7 @@ pub(crate) fn object(judgement: &Judgement) -> Object {
     if let Some(verdict) = &judgement.verdict {
         object.put("verdict", verdict.as_str());
     }
-    if let Some(expected) = &judgement.expectation {
+    if let Some(expected) = judgement.expectations.first() {
         object.put("expectation", expectation(expected));
     }
     if let Some(time) = &judgement.time_to_save {
@@ -187,8 +187,8 @@ mod tests {
         Run {
             judgement: Some(Judgement {
                 findings: vec![one],
-                verdict: None,
                 device_io: Some(DeviceIo::default()),
+                ..Judgement::default()
             }),
             ..Run::default()
         }

@@ -8,7 +8,10 @@ use result::memory::{
     CacheCurve, CachePoint, Curve, Figure, Loaded, LoadedPoint, Matrix, Memory, Pages, Plateau,
 };
 use result::series::{Quantity, Series};
-use result::{Direction, Disk, DiskCounters, Failure, Job, Run, import};
+use result::{
+    Direction, Disk, DiskCounters, Expectation, ExpectedLimit, Failure, Finding, Job, Judgement, Run,
+    Severity, import,
+};
 use units::{Ddir, PerDdir};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\n|=cmd()`\u{1b}[31m</pre></textarea>";
@@ -152,6 +155,67 @@ fn memory() -> Memory {
     }
 }
 
+/// Findings of every severity and two workloads with their limits.
+fn judgement() -> Judgement {
+    let finding = |id: &str, severity| Finding {
+        id: id.to_owned(),
+        severity,
+        text: format!("29.1 % of the reads were served without the device {HOSTILE}"),
+        advice: format!("write the whole file first {HOSTILE}"),
+        evidence: vec![
+            ("issued_bytes".to_owned(), result::Figure::Count(4096)),
+            ("why".to_owned(), result::Figure::Text(HOSTILE.to_owned())),
+        ],
+    };
+    let expectation = |subject: &str, iops: f64| {
+        let bound = |name: &str, iops: f64| ExpectedLimit {
+            name: name.to_owned(),
+            iops,
+            bytes_per_s: iops * 4096.0,
+            source: "the seller's page".to_owned(),
+            as_of: "2026-01".to_owned(),
+            ..ExpectedLimit::default()
+        };
+        Expectation {
+            subject: subject.to_owned(),
+            block_bytes: 4096,
+            measured_iops: iops,
+            limits: vec![
+                bound("gp2 volume", 3_000.0),
+                bound("m5d.4xlarge EBS limit", 18_750.0),
+                bound("nvme0n1 PCI link x4", 860_000.0),
+            ],
+            verdict: Some("bound by gp2 volume, 3,000 IOPS: measured 99.2 %".to_owned()),
+            ..Expectation::default()
+        }
+    };
+    Judgement {
+        findings: vec![
+            finding("holes-read", Severity::Invalid),
+            finding("queue-not-reached", Severity::Warning),
+            finding("array-cache", Severity::Note),
+        ],
+        expectations: vec![expectation("read", 2_976.0), expectation(HOSTILE, 9_000.0)],
+        ..Judgement::default()
+    }
+}
+
+/// The same job again and again.
+fn repeated() -> Vec<Named> {
+    let run = |at: u64| {
+        let mut job = job("again", 1, 16, 60);
+        job.dirs.0[0].issued += at * 331 % 97;
+        Named {
+            name: format!("run {at}"),
+            run: Run {
+                jobs: vec![job],
+                ..Run::default()
+            },
+        }
+    };
+    (1..=13).map(run).collect()
+}
+
 /// Everything a run of our own can hold, with names that want to break out.
 fn full() -> Vec<Named> {
     let disk = |name: &str, ios: u64| Disk {
@@ -193,6 +257,7 @@ fn full() -> Vec<Named> {
         notes: vec![HOSTILE.to_owned()],
         memory: Some(Box::new(memory())),
         command: Some(format!("assay fio --name={HOSTILE}")),
+        judgement: Some(judgement()),
         ..Run::default()
     };
     vec![Named {
@@ -222,6 +287,7 @@ fn pages_stand_alone_and_stay_small() {
     let all = [
         ("full", full()),
         ("many", many()),
+        ("repeated", repeated()),
         ("laptops", seed("laptops.txt")),
         ("tables", seed("tables.txt")),
         ("cloud", seed("cloud.txt")),
@@ -327,6 +393,55 @@ fn imported_figures_are_those_of_the_source() {
     for figure in ["38.34 GB/s", "26.36 GB/s", "20.50 GB/s"] {
         assert!(laptops.contains(figure), "{figure} is missing");
     }
+}
+
+/// Findings, verdicts and limits are in every format that people read.
+#[test]
+fn what_a_run_says_of_itself_is_told() {
+    let report = Report::of(&full()).expect("plain numbers");
+    for (format, made) in [
+        ("page", render::html(&report)),
+        ("Markdown", markdown(&report)),
+        ("text", text(&report)),
+    ] {
+        for words in [
+            "holes-read",
+            "write the whole file first",
+            "bound by gp2 volume, 3,000 IOPS: measured 99.2 %",
+            "99 % of gp2 volume",
+            "16 % of m5d.4xlarge EBS limit",
+            "of nvme0n1 PCI link x4",
+            "the seller's page (2026-01)",
+        ] {
+            let found = made.replace("&#39;", "'");
+            assert!(found.contains(words), "{format} lacks {words}");
+        }
+    }
+}
+
+/// A single run shows no spread; thirteen show their median's interval.
+#[test]
+fn repeated_runs_show_how_far_one_can_be_trusted() {
+    let strip = |runs: &[Named]| {
+        let report = Report::of(runs).expect("plain numbers");
+        let charts = report
+            .sections
+            .into_iter()
+            .flat_map(|section| section.blocks);
+        charts
+            .filter_map(|block| match block {
+                render::report::Block::Chart(chart) => Some(chart),
+                _ => None,
+            })
+            .find(|chart| chart.title.starts_with("IOPS from run to run"))
+    };
+    let runs = repeated();
+    assert!(strip(&runs[..2]).is_none());
+    let few = strip(&runs[..5]).expect("a chart");
+    assert!(few.note.contains("fewer than six runs"), "{}", few.note);
+    let all = strip(&runs).expect("a chart");
+    assert!(all.note.contains("95 % interval"), "{}", all.note);
+    assert_eq!(all.table().rows.len(), 13);
 }
 
 /// What the page shows is what the text shows.

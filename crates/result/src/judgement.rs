@@ -101,6 +101,10 @@ pub struct ExpectedLimit {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
+    /// Whose: `all jobs`, or a part of the run.
+    pub subject: String,
+    /// The sentence on it.
+    pub verdict: Option<String>,
     /// Bytes of one I/O, on average.
     pub block_bytes: u64,
     /// Share of reads, 0 to 1.
@@ -113,7 +117,9 @@ pub struct Expectation {
     pub iops: f64,
     /// Bytes per second likewise.
     pub bytes_per_s: f64,
-    /// What was measured, in percent of that.
+    /// I/Os per second that were measured.
+    pub measured_iops: f64,
+    /// What was measured, in percent of what is allowed.
     pub measured_percent: f64,
     /// I/Os in flight at which the limit is reached with the latency that was measured (Little).
     pub depth_needed: Option<u64>,
@@ -143,8 +149,8 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// The limit that bound the run, where limits are known.
     pub verdict: Option<String>,
-    /// What should have been measured, where limits are known.
-    pub expectation: Option<Expectation>,
+    /// What should have been measured, where limits are known: of the run, or of each of its parts.
+    pub expectations: Vec<Expectation>,
     /// How long an amount of data takes, where that was asked for.
     pub time_to_save: Option<TimeToSave>,
     /// Issued against device I/O, where all targets lie on watched devices.

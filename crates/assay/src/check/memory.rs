@@ -10,13 +10,16 @@ use memory::mixer::Window;
 use memory::place::Wish;
 use memory::sample::Rule;
 use memory::{Error, Figure};
+use result::memory::{Bandwidth, BandwidthRow};
 use std::time::Duration;
 
 /// What was found.
 pub struct Memory {
     idle: Idle,
-    /// Title, and bytes loaded and stored per second.
-    rates: Vec<(String, Figure)>,
+    /// Bytes loaded and stored per second, with a title for each row.
+    rates: Bandwidth,
+    titles: Vec<String>,
+    conditions: result::memory::Conditions,
 }
 
 /// A second or so for each figure.
@@ -35,6 +38,7 @@ fn rule(cap_ms: u64) -> Rule {
 /// No CPU may be used, or there is no room for a buffer.
 pub fn measure() -> Result<Memory, Error> {
     let machine = Machine::read(&host::Root::default())?;
+    let before = crate::mem::Before::look(machine.root());
     let cpus = machine.workers(Threads::Cores);
     let sizes = machine.sizes(cpus.len(), None);
     let first = cpus.first().copied().unwrap_or(0);
@@ -55,7 +59,8 @@ pub fn measure() -> Result<Memory, Error> {
         .into_iter()
         .next()
         .ok_or_else(|| Error::Refused("one chain of loads gives one latency".to_owned()))?;
-    let mut rates = Vec::new();
+    let mut rates = Bandwidth::default();
+    let mut titles = Vec::new();
     let mut add = |cpus: &[u32], jobs: &[(&str, Op)]| {
         let subject = Subject {
             cpus: cpus.to_vec(),
@@ -70,18 +75,38 @@ pub fn measure() -> Result<Memory, Error> {
             1 => "1 core".to_owned(),
             cores => format!("{cores} cores"),
         };
-        let rows = bandwidth::measure(&machine, &subject)?.rows;
-        for ((name, _), row) in jobs.iter().zip(rows) {
-            rates.push((format!("{name}, {cores}"), row.rate));
+        let got = bandwidth::measure(&machine, &subject)?;
+        if let Some(placement) = got.placements.first() {
+            rates.buffer_bytes = placement.bytes;
+            rates.pages = placement.into();
+        }
+        for ((name, op), row) in jobs.iter().zip(got.rows) {
+            titles.push(format!("memory {name}, {cores}"));
+            rates.rows.push(BandwidthRow {
+                name: (*name).to_owned(),
+                cpus: cpus.to_vec(),
+                kernel: row.setting.name(),
+                mix: crate::mem::touched(*op),
+                rate: row.rate,
+                each: row.each,
+            });
         }
         Ok::<_, Error>(())
     };
-    let (read, copy) = (("memory read", Op::Read), ("memory copy", Op::CopyNt));
+    let (read, copy) = (("read", Op::Read), ("copy NT", Op::CopyNt));
     if cpus.len() > 1 {
         add(&cpus[..1], &[read])?;
     }
     add(&cpus, &[read, copy])?;
-    Ok(Memory { idle, rates })
+    Ok(Memory {
+        idle,
+        rates,
+        titles,
+        conditions: before.conditions(
+            &machine,
+            memory::kernel::Isa::widest().map_or("none", |isa| isa.name()),
+        ),
+    })
 }
 
 impl Memory {
@@ -102,8 +127,8 @@ impl Memory {
             "", "median", "95 % interval", "dropped"
         );
         text += &line("memory latency", &self.idle.ns, 1.0, "ns", 1);
-        for (title, rate) in &self.rates {
-            text += &line(title, rate, 1e9, "GB/s", 2);
+        for (title, row) in self.titles.iter().zip(&self.rates.rows) {
+            text += &line(title, &row.rate, 1e9, "GB/s", 2);
         }
         let placement = &self.idle.placement;
         text += &format!(
@@ -113,5 +138,24 @@ impl Memory {
             placement.pages()
         );
         text
+    }
+
+    /// The same as parts of a document.
+    pub fn document(&self) -> result::memory::Memory {
+        let idle = &self.idle;
+        let mut memory = result::memory::Memory {
+            latency: Some(result::memory::Latency {
+                cpu: idle.cpu,
+                rows: vec![idle.row("full random")],
+                split: None,
+            }),
+            bandwidth: Some(self.rates.clone()),
+            conditions: self.conditions.clone(),
+            ..Default::default()
+        };
+        memory.conditions.pages = (&idle.placement).into();
+        memory.conditions.prefetch =
+            "left on; random order over many rows and pages defeats them".to_owned();
+        memory
     }
 }

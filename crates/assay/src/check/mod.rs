@@ -11,19 +11,20 @@ mod memory;
 mod summary;
 mod whole;
 
+use crate::disks::DiskWatch;
 use crate::history::Keeping;
-use crate::progress::Meter;
+use crate::live::{Live, Mode};
 use crate::report;
 use crate::selfcheck;
 use crate::session::Session;
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::{Context, bail};
 use file::Ground;
+use judge::expect::Declared;
 use plan::model::Worker;
 use render::report::Named;
 use result::{Failure, Job, Run};
 use run::{Crew, Intervals, Observer, View};
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use units::Ddir;
@@ -41,7 +42,19 @@ pub struct Arguments {
     destroy_data: Option<String>,
     #[command(flatten)]
     keeping: Keeping,
+    /// What was bought, to be judged against: type=io1,gib=300,iops=15000,instance=m5d.4xlarge
+    #[arg(long, value_name = "WHAT")]
+    expect: Option<String>,
+    /// What is shown meanwhile
+    #[arg(long, value_enum, default_value_t)]
+    live: Mode,
+    /// Serve metrics for Prometheus there, such as 127.0.0.1:9100, while it lasts
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<String>,
 }
+
+/// Interval of what is shown meanwhile.
+const LIVE_NS: u64 = 500_000_000;
 
 /// One phase of the check.
 struct Phase {
@@ -120,6 +133,10 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(place) => place.clone(),
         None => std::env::current_dir().context("the current directory cannot be found")?,
     };
+    let declared: Option<Declared> = match &arguments.expect {
+        Some(text) => Some(text.parse().with_context(|| format!("--expect={text}"))?),
+        None => None,
+    };
     let signals = Listener::start(|_| {})?;
     let consent = arguments.destroy_data.as_deref();
     let own = match Ground::device(&at, consent)? {
@@ -131,7 +148,14 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         None => Ground::create(&at.canonicalize()?)?,
     };
     let place = summary::Place::of(&at)?;
-    println!("{}", place.headline());
+    // Lines of JSON have standard output for themselves; the page has everything else.
+    let talks = arguments.live != Mode::Json;
+    let say = |text: &str| match talks {
+        true => crate::out::put(text),
+        false => Ok(()),
+    };
+    say(&format!("{}\n", place.headline(arguments.place.is_none())))?;
+    let mut live = Live::new(arguments.live, arguments.metrics.as_deref(), &signals)?;
     let mut measured = Vec::new();
     let mut whole = Whole::default();
     let mut size_bytes = own.budget_bytes;
@@ -139,20 +163,18 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .filter(|phase| own.writable || phase.ddir != Ddir::Write);
     for phase in phases {
-        let run = run_phase(phase, &own, size_bytes, &signals)?;
+        let run = run_phase(phase, &own, size_bytes, &signals, declared.as_ref(), &mut live)?;
         if signals.cancelled() {
-            println!(
-                "\nended by a signal{}",
-                if own.own {
-                    "; the test file is removed"
-                } else {
-                    ""
-                }
-            );
+            live.close();
+            let removed = match own.own {
+                true => "; the test file is removed",
+                false => "",
+            };
+            say(&format!("\nended by a signal{removed}\n"))?;
             return Ok(ExitCode::from(EXIT_SIGNAL));
         }
         let job = run.jobs.first().cloned().context("a phase has one job")?;
-        whole.add(run);
+        whole.add(phase.title, run);
         if let Some(failure) = &job.failure {
             bail!("{}: {}", phase.title, failure.message);
         }
@@ -170,27 +192,30 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             job,
         });
     }
+    live.close();
     let tool = selfcheck::measure(None, selfcheck::SHORT)?;
-    print!(
-        "{}",
-        summary::text(&place, &own, size_bytes, &measured, &tool)
-    );
+    say(&summary::text(&place, &own, size_bytes, &measured, &tool))?;
+    let mut run = whole.finish(tool);
     if arguments.place.is_none() {
         match memory::measure() {
-            Ok(memory) => print!("{}", memory.text()),
+            Ok(memory) => {
+                say(&memory.text())?;
+                run.memory = Some(Box::new(memory.document()));
+            }
             // The storage has been measured all the same.
-            Err(error) => println!("memory               not measured: {error}"),
+            Err(error) => say(&format!("memory               not measured: {error}\n"))?,
         }
     }
+    say(&summary::judgement(&run))?;
     let named = Named {
         name: format!("What {} can do", place.storage()),
         run: Run {
             command: Some(crate::history::command_line()),
-            ..whole.finish(tool)
+            ..run
         },
     };
     match report::page(std::slice::from_ref(&named)) {
-        Ok(path) => println!("report               {}", path.display()),
+        Ok(path) => say(&format!("report               {}\n", path.display()))?,
         // The figures are above; a directory that takes no page is no reason to fail.
         Err(error) => eprintln!("assay: no report page: {error:#}"),
     }
@@ -203,6 +228,8 @@ fn run_phase(
     own: &Ground,
     size_bytes: u64,
     signals: &Listener,
+    declared: Option<&Declared>,
+    live: &mut Live,
 ) -> anyhow::Result<Run> {
     let mut words: Vec<String> = phase
         .options
@@ -230,57 +257,41 @@ fn run_phase(
     session.lay_out(&signals.cancel, &mut |_| {})?;
     let crew = Crew::new();
     signals.attach(crew.remote());
-    let mut live = Live {
-        title: phase.title,
-        meter: Meter::default(),
-        terminal: std::io::stdout().is_terminal(),
-    };
     let disks = session.watch_disks();
     let intervals = Intervals {
-        status_ns: Some(250_000_000),
-        report_ns: None,
+        status_ns: Some(LIVE_NS / 2),
+        report_ns: Some(LIVE_NS),
     };
-    let ended = session.run(crew, intervals, &mut live, &disks, None);
-    live.clear();
+    live.begin(phase.title);
+    let mut watched = Watched {
+        live,
+        disks: &disks,
+    };
+    let mut ended = session.run(crew, intervals, &mut watched, &disks, declared);
+    live.finish(&ended.run);
+    for judgement in &mut ended.run.judgement {
+        for one in &mut judgement.expectations {
+            one.subject = phase.title.to_owned();
+        }
+    }
     Ok(ended.run)
 }
 
-/// One line that follows the phase.
-struct Live {
-    title: &'static str,
-    meter: Meter,
-    terminal: bool,
+/// A phase with the devices below it.
+struct Watched<'a> {
+    live: &'a mut Live,
+    disks: &'a DiskWatch,
 }
 
-impl Live {
-    fn clear(&self) {
-        if self.terminal {
-            print!("\r{:78}\r", "");
-        }
-    }
-}
-
-impl Observer for Live {
+impl Observer for Watched<'_> {
     fn status(&mut self, view: &View<'_>) {
-        if !self.terminal {
-            return;
-        }
-        let now = self.meter.progress(view);
-        let bytes: u64 = now.bytes_per_s.0.iter().sum();
-        let ios: u64 = now.iops.0.iter().sum();
-        let line = format!(
-            "{:20} {:4.1} s  {:>12}  {:>9} IOPS",
-            self.title,
-            view.elapsed_ns as f64 / 1e9,
-            render::human::rate(bytes as f64),
-            render::human::count(ios as f64)
-        );
-        print!("\r{line:78}");
-        // A terminal that is gone takes no progress; the run goes on.
-        let _ = std::io::stdout().flush();
+        self.live.status(view);
     }
 
-    fn report(&mut self, _: Run) {}
+    fn report(&mut self, mut run: Run) {
+        run.disks = self.disks.differences();
+        self.live.take(&run);
+    }
 
     fn failed(&mut self, _: &Worker, _: u32, _: &Failure) {}
 }

@@ -4,7 +4,7 @@ use super::Measured;
 use super::file::Ground;
 use measure::Latency;
 use render::human::{count, rate, time};
-use result::SelfCheck;
+use result::{Run, SelfCheck};
 use std::path::Path;
 
 /// What was measured: directory, device, file system.
@@ -54,9 +54,13 @@ impl Place {
     }
 
     /// One line for the start.
-    pub fn headline(&self) -> String {
+    pub fn headline(&self, memory: bool) -> String {
+        let (what, seconds) = match memory {
+            true => (" and the memory", 25),
+            false => ("", 15),
+        };
         format!(
-            "Measuring {} ({}, {}); about 15 s",
+            "Measuring {} ({}, {}){what}; about {seconds} s",
             self.dir, self.device, self.file_system
         )
     }
@@ -129,6 +133,30 @@ pub fn text(
         most * 100.0
     );
     text
+}
+
+/// Verdicts and findings, one a line; more than a few are left to the page.
+pub fn judgement(run: &Run) -> String {
+    const MOST: usize = 5;
+    let Some(judgement) = &run.judgement else {
+        return String::new();
+    };
+    let mut text = String::new();
+    for one in &judgement.expectations {
+        if let Some(verdict) = &one.verdict {
+            text += &format!("{:20} {}: {verdict}\n", "verdict", one.subject);
+        }
+    }
+    for finding in judgement.findings.iter().take(MOST) {
+        let (word, id) = (finding.severity.word(), &finding.id);
+        text += &format!("{word:20} {} [{id}]\n", finding.text);
+    }
+    match judgement.findings.len() {
+        0 => text += &format!("{:20} none\n", "findings"),
+        n if n > MOST => text += &format!("{:20} {} more in the report\n", "findings", n - MOST),
+        _ => {}
+    }
+    format!("\n{text}")
 }
 
 fn p99(class: &Latency) -> f64 {

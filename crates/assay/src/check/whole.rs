@@ -1,6 +1,6 @@
 //! The phases of the check as one document: their jobs one after the other.
 
-use result::{Disk, DiskCounters, Run, SelfCheck};
+use result::{Disk, DiskCounters, Judgement, Run, SelfCheck};
 
 /// What has been measured so far.
 #[derive(Default)]
@@ -10,11 +10,19 @@ pub struct Whole {
 
 impl Whole {
     /// Adds the run of a phase.
-    pub fn add(&mut self, phase: Run) {
+    pub fn add(&mut self, title: &str, mut phase: Run) {
+        for finding in phase
+            .judgement
+            .iter_mut()
+            .flat_map(|found| &mut found.findings)
+        {
+            finding.text = format!("{title}: {}", finding.text);
+        }
         let Some(run) = &mut self.run else {
             self.run = Some(phase);
             return;
         };
+        add_judgement(run.judgement.get_or_insert_default(), phase.judgement);
         run.finished_ms = phase.finished_ms;
         run.notes.extend(phase.notes);
         let before = run.jobs.len() as u32;
@@ -32,6 +40,16 @@ impl Whole {
         run.self_check = Some(tool);
         run
     }
+}
+
+/// Findings of all phases, the gravest first. What devices did is told of one job alone.
+fn add_judgement(all: &mut Judgement, more: Option<Judgement>) {
+    let more = more.unwrap_or_default();
+    all.findings.extend(more.findings);
+    all.findings
+        .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all.expectations.extend(more.expectations);
+    all.device_io = None;
 }
 
 fn add_disks(all: &mut Vec<Disk>, more: Vec<Disk>) {
@@ -61,6 +79,7 @@ fn add_counters(to: &mut DiskCounters, more: &DiskCounters) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use result::Severity;
 
     #[test]
     fn phases_add_up_and_keep_their_jobs() {
@@ -74,7 +93,17 @@ mod tests {
             counters: counters(n),
             ..Default::default()
         };
-        let phase = |name: &str, disks: Vec<Disk>| Run {
+        let finding = |text: &str, severity| result::Finding {
+            text: text.to_owned(),
+            severity,
+            ..Default::default()
+        };
+        let phase = |name: &str, disks: Vec<Disk>, severity| Run {
+            judgement: Some(Judgement {
+                findings: vec![finding("slow", severity)],
+                expectations: vec![Default::default()],
+                ..Default::default()
+            }),
             jobs: vec![result::Job {
                 name: name.to_owned(),
                 number: 1,
@@ -84,8 +113,12 @@ mod tests {
             ..Default::default()
         };
         let mut whole = Whole::default();
-        whole.add(phase("write", vec![disk("sda", 3)]));
-        whole.add(phase("read", vec![disk("sda", 4), disk("sdb", 5)]));
+        whole.add(
+            "write",
+            phase("write", vec![disk("sda", 3)], Severity::Note),
+        );
+        let disks = vec![disk("sda", 4), disk("sdb", 5)];
+        whole.add("read", phase("read", disks, Severity::Invalid));
         let run = whole.finish(SelfCheck::default());
         let jobs: Vec<_> = run
             .jobs
@@ -96,5 +129,9 @@ mod tests {
         assert_eq!(run.disks[0].counters, counters(7));
         assert_eq!(run.disks[1].counters, counters(5));
         assert!(run.self_check.is_some());
+        let judgement = run.judgement.expect("one of all");
+        let texts: Vec<&str> = judgement.findings.iter().map(|f| f.text.as_str()).collect();
+        assert_eq!(texts, ["read: slow", "write: slow"]);
+        assert_eq!(judgement.expectations.len(), 2);
     }
 }

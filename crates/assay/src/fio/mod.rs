@@ -10,8 +10,10 @@ mod sink;
 
 use crate::expect;
 use crate::history;
+use crate::live::{Live, Mode};
 use crate::session::{self, Session};
 use crate::signals::{EXIT_SIGNAL, Listener};
+use anyhow::bail;
 use judge::expect::Declared;
 use plan::layout::LayoutError;
 use plan::model::Worker;
@@ -26,6 +28,7 @@ use spec::{Eta, Format, IdleProf, Severity, Spec, Switches};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Ddir;
 
@@ -142,15 +145,19 @@ impl Personality<'_> {
             Some(Ok(idle)) => Some(idle),
             None => None,
         };
-        let status = intervals.status_ns.is_some();
+        let status = self.shows_status();
+        let live = match self.live(&signals) {
+            Ok(live) => live,
+            Err(error) => return self.refuse(&format!("{error:#}")),
+        };
         let sentry = match Sentry::post(self.switches, crew.remote()) {
             Ok(sentry) => sentry,
             Err(error) => return self.refuse(&format!("cannot start a thread: {error}")),
         };
-        let mut show = Show::new(self.switches, &mut self.sink, &disks, status);
+        let mut show = Show::new(self.switches, &mut self.sink, &disks, status, live);
         let mut ended = session.run(crew, intervals, &mut show, &disks, declared.as_ref());
         sentry.dismiss();
-        show.finish();
+        show.finish(&ended.run);
         ended.run.cpu_idle = idle.map(IdleProfiler::stop);
         if let Some(bytes) = save_bytes {
             let time = judge::time_to_save(&ended.run, bytes);
@@ -273,21 +280,44 @@ impl Personality<'_> {
         }
     }
 
-    fn intervals(&self) -> Intervals {
+    /// What of our own is shown while the jobs run, where it was asked for.
+    fn live(&self, signals: &Arc<Listener>) -> anyhow::Result<Option<Live>> {
+        let (lines, metrics) = (self.switches.live, self.switches.metrics.as_deref());
+        if lines && !matches!(self.sink, Sink::File(_)) {
+            bail!(
+                "--live=json: needs --output=FILE; its lines have standard output for themselves"
+            );
+        }
+        let mode = if lines { Mode::Json } else { Mode::Off };
+        let wanted = lines || metrics.is_some();
+        wanted
+            .then(|| Live::new(mode, metrics, signals))
+            .transpose()
+    }
+
+    fn shows_status(&self) -> bool {
         // A document is alone on its stream, whatever was asked for; so it is in fio.
         let room = self.normal() || matches!(self.sink, Sink::File(_));
-        let shown = room
+        room && !self.switches.live
             && match self.switches.eta {
                 Eta::Always => true,
                 Eta::Never => false,
                 Eta::Auto => std::io::stdout().is_terminal(),
-            };
+            }
+    }
+
+    fn intervals(&self) -> Intervals {
+        let watched = self.switches.live || self.switches.metrics.is_some();
+        let every = self.switches.status_interval;
         Intervals {
-            status_ns: shown.then(|| self.switches.eta_interval.ns()),
-            report_ns: self.switches.status_interval.map(|every| every.ns()),
+            status_ns: (watched || self.shows_status()).then(|| self.switches.eta_interval.ns()),
+            report_ns: every.map(|every| every.ns()).or(watched.then_some(LIVE_NS)),
         }
     }
 }
+
+/// Interval of `--live` and `--metrics` unless `--status-interval` gives another.
+const LIVE_NS: u64 = 1_000_000_000;
 
 /// The report in all formats asked for; blocks come in the order terse, JSON, normal.
 fn report(switches: &Switches, run: &Run) -> String {

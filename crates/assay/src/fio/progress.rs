@@ -3,6 +3,7 @@
 use super::report;
 use super::sink::Sink;
 use crate::disks::DiskWatch;
+use crate::live::Live;
 use crate::progress::Meter;
 use plan::model::Worker;
 use render::StatusLine;
@@ -20,6 +21,7 @@ pub struct Show<'a> {
     line: StatusLine,
     shown: bool,
     status: bool,
+    live: Option<Live>,
 }
 
 impl<'a> Show<'a> {
@@ -29,6 +31,7 @@ impl<'a> Show<'a> {
         sink: &'a mut Sink,
         disks: &'a DiskWatch,
         status: bool,
+        live: Option<Live>,
     ) -> Self {
         let mut line = StatusLine::default();
         line.newline_every_ms = switches.eta_newline.map(|every| every.ms());
@@ -40,11 +43,16 @@ impl<'a> Show<'a> {
             line,
             shown: false,
             status,
+            live,
         }
     }
 
-    /// Ends the status line, unless the report does that with its empty line.
-    pub fn finish(&mut self) {
+    /// Ends the status line, unless the report does that with its empty line, and what else is
+    /// shown; `run` is the whole document.
+    pub fn finish(&mut self, run: &Run) {
+        if let Some(live) = &mut self.live {
+            live.finish(run);
+        }
         let report_follows =
             matches!(self.sink, Sink::Stdout) && self.switches.formats == [Format::Normal];
         if self.shown && !report_follows {
@@ -61,6 +69,9 @@ impl<'a> Show<'a> {
 
 impl Observer for Show<'_> {
     fn status(&mut self, view: &View<'_>) {
+        if let Some(live) = &mut self.live {
+            live.status(view);
+        }
         // The last line that fio shows is one of a run that goes on.
         let over = view.workers.iter().all(|w| w.phase == Phase::Done);
         if !self.status || over {
@@ -74,8 +85,14 @@ impl Observer for Show<'_> {
 
     fn report(&mut self, mut run: Run) {
         run.disks = self.disks.differences();
-        let text = report(self.switches, &run);
-        self.sink.write(&text);
+        if let Some(live) = &mut self.live {
+            live.take(&run);
+        }
+        // Without it, the document was made for the live view alone.
+        if self.live.is_none() || self.switches.status_interval.is_some() {
+            let text = report(self.switches, &run);
+            self.sink.write(&text);
+        }
     }
 
     fn note(&mut self, line: &str) {

@@ -10,6 +10,8 @@ mod dimms;
 mod sections;
 mod session;
 
+pub(crate) use conditions::Before;
+pub(crate) use sections::touched;
 use session::Session;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -182,7 +182,7 @@ pub fn mix(word: &str) -> Result<&'static Named, String> {
 }
 
 /// What a round of an operation touches.
-fn touched(op: Op) -> Mix {
+pub fn touched(op: Op) -> Mix {
     let traffic = op.traffic();
     let (stores, nt_stores) = match traffic.nt {
         true => (0, traffic.stores as u32),

@@ -50,9 +50,13 @@ pub(crate) fn of_run(run: &Run, declared: Option<&Declared>) -> Option<Judged> {
         })
     });
     let needed = (allowed.iops * measured.latency_ns / 1e9).ceil() as u64;
+    let verdict = verdict(&known, &measured).filter(|_| bought || percent >= NEAR_PERCENT);
     Some(Judged {
-        verdict: verdict(&known, &measured).filter(|_| bought || percent >= NEAR_PERCENT),
+        verdict: verdict.clone(),
         expectation: Expectation {
+            subject: "all jobs".to_owned(),
+            verdict,
+            measured_iops: measured.iops,
             block_bytes: measured.block_bytes,
             read_share: work.read_share,
             binding: limit.name.clone(),

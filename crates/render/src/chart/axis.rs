@@ -20,6 +20,8 @@ pub enum Unit {
     Count,
     /// Percent.
     Percent,
+    /// A share of a whole in percent, however small.
+    Share,
     /// A percentile.
     Percentile,
     /// Bytes.
@@ -37,6 +39,7 @@ impl Unit {
             Unit::DecimalBytesPerS => human::decimal_rate(value),
             Unit::PerS | Unit::Count => human::count(value),
             Unit::Percent => format!("{value:.1} %"),
+            Unit::Share => share(value),
             Unit::Percentile => human::percentile(value),
             Unit::Bytes => human::bytes(value),
             Unit::Seconds => format!("{} s", (value * 1000.0).round() / 1000.0),
@@ -50,7 +53,7 @@ impl Unit {
             Unit::BytesPerS | Unit::DecimalBytesPerS => "bytes/s",
             Unit::PerS => "1/s",
             Unit::Count | Unit::Percentile => "",
-            Unit::Percent => "%",
+            Unit::Percent | Unit::Share => "%",
             Unit::Bytes => "bytes",
             Unit::Seconds => "s",
         }
@@ -75,11 +78,24 @@ impl Unit {
             ],
             Unit::PerS => &[(1e6, "M/s"), (1e3, "k/s"), (1.0, "1/s")],
             Unit::Count => &[(1e9, "G"), (1e6, "M"), (1e4, "10 k"), (1.0, "")],
-            Unit::Percent | Unit::Percentile => &[(1.0, "%")],
+            Unit::Percent | Unit::Share | Unit::Percentile => &[(1.0, "%")],
             Unit::Seconds => &[(1.0, "s")],
         };
         let fits = steps.iter().find(|(divisor, _)| largest >= *divisor);
         *fits.or(steps.last()).unwrap_or(&(1.0, ""))
+    }
+}
+
+/// A percentage with two significant digits.
+fn share(percent: f64) -> String {
+    let digits = match percent {
+        p if p >= 10.0 || p <= 0.0 => 0,
+        p => (1.0 - p.log10().floor()).clamp(0.0, 9.0) as usize,
+    };
+    let text = format!("{percent:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned() + " %",
+        false => text + " %",
     }
 }
 
@@ -90,6 +106,8 @@ pub enum Scale {
     /// From zero, evenly.
     #[default]
     Linear,
+    /// Evenly, from near the smallest value to near the largest: for points, never for bars.
+    Near,
     /// By decades, or by powers of two for bytes.
     Log,
     /// Percentiles by the logarithm of what lies beyond them: as far from 99 to 99.9 as from 90.
@@ -163,11 +181,17 @@ impl<'a> Laid<'a> {
         let (divisor, unit) = axis.unit.of_axis(largest);
         let (low, high) = match axis.scale {
             Scale::Linear => (0.0, linear_end(largest / divisor) * divisor),
+            Scale::Near => {
+                let step = near_step(smallest / divisor, largest / divisor) * divisor;
+                let low = (smallest / step + 1e-6).floor() * step;
+                (low, ((largest / step - 1e-6).ceil() * step).max(low + step))
+            }
             Scale::Log => axis.log_range(smallest, largest),
             Scale::Nines => (0.0, axis.position(largest).unwrap_or(1.0).max(1.0)),
         };
         let kind = match axis.scale {
             Scale::Log => ", log",
+            Scale::Near => ", not from zero",
             Scale::Linear | Scale::Nines => "",
         };
         // Percentiles and sizes on a logarithmic axis carry their unit at each tick.
@@ -175,7 +199,7 @@ impl<'a> Laid<'a> {
         let unit = if own { "bytes" } else { unit };
         let title = match (unit, kind) {
             ("", "") => axis.title.clone(),
-            ("", _) => format!("{} (log)", axis.title),
+            ("", kind) => format!("{} ({})", axis.title, &kind[2..]),
             _ => format!("{} ({unit}{kind})", axis.title),
         };
         Laid {
@@ -187,6 +211,11 @@ impl<'a> Laid<'a> {
             divisor,
             title,
         }
+    }
+
+    /// The value at the end of an even axis.
+    pub fn end(&self) -> f64 {
+        self.high
     }
 
     /// Pixel of a value; the end of the axis for what lies outside.
@@ -205,6 +234,15 @@ impl<'a> Laid<'a> {
                 let at = |i: usize| i as f64 * step;
                 (0..=steps)
                     .map(|i| (at(i) * self.divisor, plain(at(i))))
+                    .collect()
+            }
+            Scale::Near => {
+                let step = nice((self.high - self.low) / self.divisor / 5.0) * self.divisor;
+                let first = (self.low / step - 1e-6).ceil();
+                let steps = ((self.high - first * step) / step + 1e-6).floor() as usize;
+                (0..=steps)
+                    .map(|i| (first + i as f64) * step)
+                    .map(|value| (value, plain(value / self.divisor)))
                     .collect()
             }
             Scale::Log => self.log_ticks(),
@@ -258,7 +296,7 @@ impl Axis {
     fn position(&self, value: f64) -> Option<f64> {
         match self.scale {
             _ if !value.is_finite() => None,
-            Scale::Linear => Some(value),
+            Scale::Linear | Scale::Near => Some(value),
             Scale::Log if value <= 0.0 => None,
             Scale::Log if self.unit == Unit::Bytes => Some(value.log2()),
             Scale::Log => Some(value.log10()),
@@ -294,6 +332,15 @@ fn linear_end(largest: f64) -> f64 {
     }
     let step = nice(largest / 5.0);
     (largest / step - 1e-6).ceil() * step
+}
+
+/// A step that divides a range into about four; of a single value, a hundredth of it.
+fn near_step(smallest: f64, largest: f64) -> f64 {
+    let range = largest - smallest;
+    match range > 0.0 {
+        true => nice(range / 4.0),
+        false => nice((largest.abs() / 100.0).max(1e-9)),
+    }
 }
 
 /// The nearest 1, 2, 2.5 or 5 times a power of ten that is not less.

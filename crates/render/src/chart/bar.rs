@@ -9,6 +9,10 @@ use serde::Serialize;
 const BAR: f64 = 15.0;
 const HEAD: f64 = 16.0;
 const GAP: f64 = 8.0;
+/// Limits that are so many times the largest bar or binding limit lie beyond the axis.
+const FAR: f64 = 2.5;
+/// A line of words for a limit, below the bars of its category.
+const LIMIT: f64 = 14.0;
 /// Room at the right for the value of the longest bar.
 const ROOM: f64 = 92.0;
 
@@ -91,7 +95,7 @@ impl Bars {
     }
 
     fn ends(&self) -> Vec<f64> {
-        let mut ends: Vec<f64> = self.limits.iter().map(|limit| limit.value).collect();
+        let mut ends = Vec::new();
         for category in 0..self.categories.len() {
             let bars = self.of(category).map(|(_, bar)| bar);
             if self.stacked {
@@ -100,12 +104,23 @@ impl Bars {
                 ends.extend(bars.map(|bar| bar.interval.map_or(bar.value, |i| i.1.max(bar.value))));
             }
         }
+        // A limit far beyond everything else would leave no length to the bars.
+        let all = || (0..self.categories.len()).map(|category| self.limits_of(category));
+        let lowest = all().filter_map(|of| of.map(|limit| limit.value).min_by(f64::total_cmp));
+        let reach = FAR * lowest.chain(ends.iter().copied()).fold(0.0, f64::max);
+        let limits = self.limits.iter().map(|limit| limit.value);
+        ends.extend(limits.filter(|value| *value <= reach));
         ends
     }
 
     fn of(&self, category: usize) -> impl Iterator<Item = (usize, &Bar)> {
         let series = self.series.iter().enumerate();
         series.filter_map(move |(index, of)| Some((index, of.bars.get(category)?.as_ref()?)))
+    }
+
+    fn limits_of(&self, category: usize) -> impl Iterator<Item = &Limit> {
+        let of = move |limit: &&Limit| limit.category == category;
+        self.limits.iter().filter(of)
     }
 
     pub(super) fn draw(&self, width: f64) -> (String, f64) {
@@ -117,8 +132,13 @@ impl Bars {
         } else {
             self.series.len() as f64
         };
-        let step = HEAD + lanes * BAR + GAP;
-        let floor = 4.0 + step * self.categories.len() as f64;
+        let mut tops = Vec::with_capacity(self.categories.len());
+        let mut floor = 4.0;
+        for category in 0..self.categories.len() {
+            tops.push(floor);
+            let limits = self.limits_of(category).count() as f64;
+            floor += HEAD + lanes * BAR + limits * LIMIT + GAP;
+        }
         for (at, text) in x.ticks() {
             svg.line("grid", at, 4.0, at, floor);
             svg.text(
@@ -133,7 +153,7 @@ impl Bars {
         svg.text("title", "start", 2.0, floor + 31.0, &x.title);
         let letters = (width / 7.0) as usize;
         for (category, name) in self.categories.iter().enumerate() {
-            let top = 4.0 + step * category as f64;
+            let top = tops[category];
             svg.text("name", "start", 6.0, top + 12.0, &cut(name, letters));
             let mut end = 0.0;
             for (index, bar) in self.of(category) {
@@ -168,16 +188,23 @@ impl Bars {
                 let shown = self.value.unit.show(end);
                 svg.text("value", "start", right + 4.0, top + HEAD + 11.5, &shown);
             }
-            for limit in self
-                .limits
-                .iter()
-                .filter(|limit| limit.category == category)
-            {
+            let bars = top + HEAD + lanes * BAR;
+            for (row, limit) in self.limits_of(category).enumerate() {
                 let Some(at) = x.at(limit.value) else {
                     continue;
                 };
-                svg.line("limit", at, top + HEAD - 2.0, at, top + HEAD + lanes * BAR);
-                svg.text("small", "end", at - 2.0, top + 12.0, &cut(&limit.name, 30));
+                let below = bars + (row + 1) as f64 * LIMIT;
+                let mut shown = format!("{} {}", limit.name, self.value.unit.show(limit.value));
+                if limit.value > x.end() {
+                    shown += " (beyond)";
+                } else {
+                    svg.line("limit", at, top + HEAD - 2.0, at, below - 1.0);
+                }
+                let (anchor, beside) = match at > width / 2.0 {
+                    true => ("end", at - 4.0),
+                    false => ("start", at + 4.0),
+                };
+                svg.text("small", anchor, beside, below - 3.0, &cut(&shown, letters));
             }
         }
         (svg.text, floor + 38.0)
@@ -229,11 +256,9 @@ impl Bars {
                 row.push(Cell::of(unit, sum));
             }
             if !self.limits.is_empty() {
-                let of = self
-                    .limits
-                    .iter()
-                    .filter(|limit| limit.category == category);
-                let words = of.map(|limit| format!("{} {}", limit.name, unit.show(limit.value)));
+                let words = self
+                    .limits_of(category)
+                    .map(|limit| format!("{} {}", limit.name, unit.show(limit.value)));
                 row.push(Cell::words(words.collect::<Vec<_>>().join(", ")));
             }
             row

@@ -28,6 +28,10 @@ pub struct Lines {
     pub bands: Vec<Band>,
     /// Values of the vertical axis that are marked.
     pub rules: Vec<Rule>,
+    /// Stretches of the vertical axis that are marked.
+    pub spans: Vec<Band>,
+    /// The points are not joined: nothing lies between them.
+    pub loose: bool,
 }
 
 /// One line.
@@ -106,6 +110,7 @@ impl Lines {
         let ends = self.bands.iter().flat_map(|band| [band.from, band.to]);
         let x = Laid::new(&self.x, self.points().map(|p| p.x).chain(ends), LEFT, RIGHT);
         let rules = self.rules.iter().map(|rule| rule.at);
+        let rules = rules.chain(self.spans.iter().flat_map(|span| [span.from, span.to]));
         let y = Laid::new(
             &self.y,
             self.points().map(|p| p.y).chain(rules),
@@ -124,6 +129,12 @@ impl Lines {
                 );
             }
         }
+        for span in &self.spans {
+            if let (Some(low), Some(high)) = (y.at(span.from), y.at(span.to)) {
+                let (at, size) = ((LEFT, high), (RIGHT - LEFT, low - high));
+                svg.rect("band", at, size, &span.name);
+            }
+        }
         frame(&mut svg, &x, &y);
         for rule in &self.rules {
             if let Some(at) = y.at(rule.at) {
@@ -134,15 +145,23 @@ impl Lines {
         for (index, series) in self.series.iter().enumerate() {
             let at = |point: &Point| Some((x.at(point.x)?, y.at(point.y)?));
             svg.begin_series(index);
-            svg.path("line", series.points.iter().map(at));
-            if series.points.len() <= MOST_MARKS {
+            if !self.loose {
+                svg.path("line", series.points.iter().map(at));
+            }
+            if self.loose || series.points.len() <= MOST_MARKS {
                 // Words beside every point would lie on each other where there are many.
                 let every = series.points.len().div_ceil(6);
+                let mut told: Vec<(f64, f64)> = Vec::new();
                 for (number, point) in series.points.iter().enumerate() {
                     let Some(place) = at(point) else { continue };
                     svg.mark(index, point.state, place, &self.tip(series, point));
-                    if !point.label.is_empty() && index == 0 && number % every == 0 {
-                        let (px, py) = (place.0 + 5.0, place.1 - 6.0);
+                    let worded = !point.label.is_empty() && index == 0 && !self.loose;
+                    let (px, py) = (place.0 + 5.0, place.1 - 6.0);
+                    let near = |other: &(f64, f64)| {
+                        (other.0 - px).abs() < 34.0 && (other.1 - py).abs() < 12.0
+                    };
+                    if worded && number % every == 0 && !told.iter().any(near) {
+                        told.push((px, py));
                         let anchor = if px > RIGHT - 40.0 { "end" } else { "start" };
                         svg.text("small", anchor, px, py, &cut(&point.label, 16));
                     }

@@ -139,8 +139,8 @@ fn n(value: f64) -> String {
     format!("{}", rounded + 0.0)
 }
 
-/// Text for an element or an attribute. Control characters, which XML has no place for, become
-/// spaces.
+/// Text for an element or an attribute. Control characters, which XML has no place for, and marks
+/// that turn the direction of the text around them become spaces.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -151,6 +151,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             c if c.is_control() => out.push(' '),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push(' '),
             c => out.push(c),
         }
     }

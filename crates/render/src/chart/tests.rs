@@ -54,6 +54,27 @@ fn samples() -> Vec<(&'static str, Chart)> {
             at: 50_000.0,
             name: "promised".into(),
         }],
+        ..Lines::default()
+    };
+    let strip = Lines {
+        x: Axis::linear("run", Unit::Count),
+        y: Axis {
+            scale: Scale::Near,
+            ..Axis::linear("IOPS", Unit::PerS)
+        },
+        series: vec![Series {
+            name: "job".into(),
+            points: (1..=6)
+                .map(|run| point(f64::from(run), 9_000.0 + f64::from(run % 4), State::Good))
+                .collect(),
+        }],
+        spans: vec![Band {
+            from: 9_000.0,
+            to: 9_003.0,
+            name: "interval".into(),
+        }],
+        loose: true,
+        ..Lines::default()
     };
     let bar = |value, interval| {
         Some(Bar {
@@ -77,11 +98,23 @@ fn samples() -> Vec<(&'static str, Chart)> {
             },
         ],
         stacked: false,
-        limits: vec![Limit {
-            category: 0,
-            name: "volume".into(),
-            value: 3.5e9,
-        }],
+        limits: vec![
+            Limit {
+                category: 0,
+                name: "volume".into(),
+                value: 3.5e9,
+            },
+            Limit {
+                category: 0,
+                name: "instance".into(),
+                value: 1.5e9,
+            },
+            Limit {
+                category: 0,
+                name: "link".into(),
+                value: 9e10,
+            },
+        ],
     };
     let heat = Heat {
         rows_title: "jobs".into(),
@@ -108,6 +141,10 @@ fn samples() -> Vec<(&'static str, Chart)> {
         (
             "line",
             chart("A curve", Better::Less, ChartData::Lines(lines)),
+        ),
+        (
+            "strip",
+            chart("Runs", Better::More, ChartData::Lines(strip)),
         ),
         ("bar", chart("Bars", Better::More, ChartData::Bars(bars))),
         ("heat", chart("A map", Better::More, ChartData::Heat(heat))),
@@ -194,7 +231,7 @@ fn doubtful_points_are_hollow_and_few_samples_grey() {
 
 #[test]
 fn bars_begin_at_zero_and_keep_their_ratio() {
-    let svg = samples()[1].1.svg("c1");
+    let svg = samples()[2].1.svg("c1");
     let widths: Vec<f64> = svg
         .lines()
         .filter(|line| line.contains("bar mark"))

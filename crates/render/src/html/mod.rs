@@ -5,10 +5,11 @@
 //! script run but the page's own, named by its hash.
 
 use crate::chart::{Chart, key};
-use crate::report::{Block, Cell, Report, Section, Table, markdown, note, one_line};
+use crate::report::{Block, Cell, Report, Section, Table, evidence, markdown, note, one_line};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use result::Finding;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 
@@ -99,7 +100,12 @@ fn raw(report: &Report) -> String {
         }
     }
     // Inside JSON a `<` can only stand in a string, where the escape means the same.
-    let plain = documents.replace('<', "\\u003c");
+    let mut plain = documents.replace('<', "\\u003c");
+    for turn in ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
+        if plain.contains(turn) {
+            plain = plain.replace(turn, &format!("\\u{:04x}", u32::from(turn)));
+        }
+    }
     format!("<script type=\"application/json\" id=\"raw-result\">{plain}</script>")
 }
 
@@ -120,6 +126,7 @@ fn piece(block: &Block, charts: &mut usize) -> Markup {
         Block::Warning(words) => html! {
             p.wide.warning role="alert" { strong { "Warning: " } (one_line(words)) }
         },
+        Block::Finding(of, finding) => self::finding(of, finding),
         Block::Facts(facts) => html! {
             dl.wide {
                 @for (name, value) in facts { dt { (one_line(name)) } dd { (one_line(value)) } }
@@ -144,6 +151,27 @@ fn piece(block: &Block, charts: &mut usize) -> Markup {
                 }
             }
         },
+    }
+}
+
+fn finding(of: &str, finding: &Finding) -> Markup {
+    let evidence = evidence(finding);
+    let class = format!("wide finding grave-{}", finding.severity.word());
+    html! {
+        div class=(class) {
+            p { strong { (finding.severity.word()) } " " (one_line(of)) (one_line(&finding.text)) }
+            p.sub { (one_line(&finding.advice)) " [" (one_line(&finding.id)) "]" }
+            @if !evidence.is_empty() {
+                details {
+                    summary { "Evidence" }
+                    dl {
+                        @for (name, value) in &evidence {
+                            dt { (one_line(name)) } dd { (one_line(value)) }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

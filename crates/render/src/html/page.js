@@ -75,25 +75,37 @@
       point.row
         ? [...point.row.cells].map((cell, at) => `${point.heads[at]} ${cell.textContent}`).join(", ")
         : "";
+    // Where marks are, in the picture's own units; asked once, when the pointer comes.
+    let spots = null;
+    const place = (mark) => {
+      const box = mark.getBBox();
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      const far = picture.getScreenCTM().inverse().multiply(mark.getScreenCTM());
+      const at = new DOMPoint(x, y).matrixTransform(far);
+      return { x: at.x, y: at.y, mark, path: mark };
+    };
     picture.addEventListener("pointermove", (event) => {
       const mark = event.target.closest?.(".mark");
       if (mark) {
         tip.textContent = mark.querySelector("title")?.textContent ?? "";
         return;
       }
-      if (dense.length === 0) return;
+      spots ??= dense.length > 0 ? dense : marks.map(place);
       const box = picture.getBoundingClientRect();
       const scale = picture.viewBox.baseVal.width / box.width;
       const x = (event.clientX - box.left) * scale;
       const y = (event.clientY - box.top) * scale;
       let best = null;
       let least = Infinity;
-      for (const point of dense) {
-        if (point.path.parentNode.classList.contains("off")) continue;
+      for (const point of spots) {
+        if (point.path.closest(".series")?.classList.contains("off")) continue;
         const distance = (point.x - x) ** 2 * 4 + (point.y - y) ** 2;
         if (distance < least) [best, least] = [point, distance];
       }
-      if (best) tip.textContent = words(best);
+      if (!best) return;
+      tip.textContent = best.mark
+        ? best.mark.querySelector("title")?.textContent ?? ""
+        : words(best);
     });
     picture.addEventListener("pointerleave", () => { tip.textContent = ""; });
   }

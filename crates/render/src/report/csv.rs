@@ -1,6 +1,6 @@
 //! Comma-separated values: the table for programs, bare numbers, one row a job and direction.
 
-use super::{Cell, Report};
+use super::{Cell, Report, one_line};
 
 /// The results as CSV (RFC 4180, with a heading).
 pub fn csv(report: &Report) -> String {
@@ -29,8 +29,15 @@ fn cell(cell: &Cell) -> String {
 }
 
 /// A text as a field. One that a spreadsheet would take for a formula gets an apostrophe before
-/// it, which makes it text.
+/// it, which makes it text; what a terminal would obey is shown as its number.
 fn field(text: &str) -> String {
+    let text: &str = &text
+        .split_inclusive(['\t', '\r', '\n'])
+        .map(|part| match part.trim_end_matches(['\t', '\r', '\n']) {
+            kept if kept.len() < part.len() => one_line(kept) + &part[kept.len()..],
+            kept => one_line(kept),
+        })
+        .collect::<String>();
     let begins = text.trim_start_matches([' ', '\u{feff}']);
     let formula = begins.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '|', '%']);
     let text = if formula {

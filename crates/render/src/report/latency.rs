@@ -34,6 +34,7 @@ pub(super) fn section(items: &[Item<'_>]) -> Section {
         };
         blocks.push(Block::Chart(percentiles(group, &of)));
         blocks.extend(histogram(group, &of).map(Block::Chart));
+        blocks.extend(exceedance(group, &of).map(Block::Chart));
     }
     Section {
         heading: "Latency".to_owned(),
@@ -118,5 +119,50 @@ fn histogram(group: &[&Item<'_>], of: &str) -> Option<Chart> {
         note: "Several humps mean several paths: cache and device, idle and busy.".to_owned(),
         better: Better::Neither,
         data: ChartData::Histogram(Histogram::gather(Axis::log(class, Unit::Ns), 4.0, &series)),
+    })
+}
+
+/// How many were slower than what: both axes logarithmic, so that tails are straight lines.
+fn exceedance(group: &[&Item<'_>], of: &str) -> Option<Chart> {
+    let class = class(group);
+    let series = group.iter().filter_map(|item| {
+        let bins: Vec<(u64, u64)> = item.bins()?.occupied().collect();
+        let n: u64 = bins.iter().map(|(_, count)| count).sum();
+        let mut beyond = n;
+        let mut points = Vec::new();
+        let mut last = f64::INFINITY;
+        for (value, count) in bins {
+            beyond -= count;
+            let share = 100.0 * beyond as f64 / n as f64;
+            // A few points a decade draw the line.
+            if beyond == 0 || share > last / 1.6 {
+                continue;
+            }
+            last = share;
+            let few = if beyond < 10 { State::Few } else { State::Good };
+            points.push(Point {
+                x: value as f64,
+                y: share,
+                label: String::new(),
+                state: match item.state() {
+                    State::Good => few,
+                    state => state,
+                },
+            });
+        }
+        let name = item.label.clone();
+        (points.len() > 1).then_some(Series { name, points })
+    });
+    let series: Vec<Series> = series.collect();
+    (!series.is_empty()).then(|| Chart {
+        title: format!("Share of I/Os that took longer{of}"),
+        note: "A line that bends to the right has a tail.".to_owned(),
+        better: Better::Less,
+        data: ChartData::Lines(Lines {
+            x: Axis::log(class, Unit::Ns),
+            y: Axis::log("slower", Unit::Share),
+            series,
+            ..Lines::default()
+        }),
     })
 }

@@ -26,6 +26,14 @@ fn markdown_of(block: &Block) -> String {
     match block {
         Block::Words(words) => format!("{}\n\n", escape(words)),
         Block::Warning(words) => format!("**Warning:** {}\n\n", escape(words)),
+        Block::Finding(of, finding) => format!(
+            "- **{}**: {}{} \\[{}\\]. {}\n\n",
+            finding.severity.word(),
+            escape(of),
+            escape(&finding.text),
+            escape(&finding.id),
+            escape(&finding.advice)
+        ),
         Block::Facts(facts) => {
             let line = |(name, value): &(String, String)| {
                 format!("- {}: {}\n", escape(name), escape(value))

@@ -3,10 +3,12 @@
 
 mod csv;
 mod disks;
+mod judgement;
 mod latency;
 mod markdown;
 mod memory;
 mod memory_tables;
+mod repeats;
 mod results;
 mod series;
 mod storage;
@@ -22,7 +24,7 @@ pub use text::text;
 
 use crate::chart::Chart;
 use crate::figures::ctime;
-use result::Run;
+use result::{Finding, Run};
 use storage::Item;
 
 /// A run with the name that tells it from the others of its report.
@@ -65,6 +67,8 @@ pub enum Block {
     Words(String),
     /// Something that must not be overlooked.
     Warning(String),
+    /// What a rule found, behind the words that name its run.
+    Finding(String, Finding),
     /// Names with their values.
     Facts(Vec<(String, String)>),
     /// A table with a heading, which may be empty.
@@ -85,7 +89,9 @@ impl Report {
             runs.iter().map(|named| named.run.reported()).collect();
         let items = storage::items(runs, &reported);
         let mut sections = vec![summary(runs, &items)];
+        sections.push(judgement::section(runs));
         sections.push(results::throughput(&items));
+        sections.push(repeats::section(&items));
         sections.extend(sweeps::sections(&items));
         sections.push(latency::section(&items));
         sections.push(series::section(&items));
@@ -279,6 +285,17 @@ fn environment(runs: &[Named]) -> Section {
         heading: "Environment".to_owned(),
         blocks,
     }
+}
+
+/// The numbers behind a finding, as names with values.
+pub(crate) fn evidence(finding: &Finding) -> Vec<(String, String)> {
+    let shown = |figure: &result::Figure| match figure {
+        result::Figure::Count(n) => n.to_string(),
+        result::Figure::Number(x) => format!("{}", (x * 1e4).round() / 1e4),
+        result::Figure::Text(text) => text.clone(),
+    };
+    let pair = |(name, figure): &(String, result::Figure)| (name.clone(), shown(figure));
+    finding.evidence.iter().map(pair).collect()
 }
 
 /// One line without control characters, for names from outside.

@@ -145,6 +145,13 @@ impl Item<'_> {
         })
     }
 
+    /// Everything that was asked for, and of which host.
+    pub fn settings(&self) -> impl PartialEq {
+        let host = self.whole.host.as_ref().map(|host| &host.hostname);
+        let (run, job) = (self.whole, self.job);
+        (&run.command, &run.global_options, &job.options, host)
+    }
+
     /// Failed, passed over errors, or never became steady.
     pub fn state(&self) -> State {
         let job = self.job;

@@ -25,6 +25,7 @@ pub(super) fn sections(items: &[Item<'_>]) -> Option<Section> {
     let mut blocks = Vec::new();
     blocks.extend(hockey(items));
     blocks.extend(depth_by_jobs(items));
+    blocks.extend(scale_out(items));
     blocks.extend(mixes(items));
     (!blocks.is_empty()).then(|| Section {
         heading: "Sweeps".to_owned(),
@@ -218,6 +219,56 @@ fn depth_by_jobs(items: &[Item<'_>]) -> Vec<Block> {
                 value: "IOPS".to_owned(),
                 unit: Unit::PerS,
                 cells: jobs.iter().map(row).collect(),
+            }),
+        }));
+    }
+    blocks
+}
+
+/// IOPS by the number of jobs, beside what the fewest would give if all were as fast.
+fn scale_out(items: &[Item<'_>]) -> Vec<Block> {
+    let key = |item: &Item<'_>, s: &Setting| {
+        let rw = pattern(item).unwrap_or("");
+        let (block, place) = (crate::human::bytes(s.block as f64), place(item));
+        let mut name = format!("{rw} {block}, depth {}", s.depth);
+        if rw.contains("rw") {
+            name += &format!(", {} % reads, {}", percent(s.reads), item.direction);
+        }
+        format!("{name} {place}").trim().to_owned()
+    };
+    let mut blocks = Vec::new();
+    for (name, mut group) in groups(items, key) {
+        group.sort_by(|a, b| a.0.cmp(&b.0));
+        let counts = values(&group, |s| s.jobs);
+        // One point for each number of jobs; a group of others is no sweep of it.
+        let Some((fewest, first)) = group.first().filter(|_| counts.len() == group.len()) else {
+            continue;
+        };
+        if counts.len() < 3 {
+            continue;
+        }
+        let each = first.dir.iops() / fewest.jobs.max(1) as f64;
+        let measured = |(s, item): &(Setting, &Item<'_>)| Point {
+            state: item.state(),
+            ..Point::new(s.jobs as f64, item.dir.iops())
+        };
+        let ideal = |jobs: &u64| Point::new(*jobs as f64, each * *jobs as f64);
+        let series = |name: &str, points| Series {
+            name: name.to_owned(),
+            points,
+        };
+        blocks.push(Block::Chart(Chart {
+            title: format!("IOPS by the number of jobs: {name}"),
+            note: "Below the ideal line, jobs wait for each other or for the device.".to_owned(),
+            better: Better::More,
+            data: ChartData::Lines(Lines {
+                x: Axis::linear("jobs", Unit::Count),
+                y: Axis::linear("IOPS", Unit::PerS),
+                series: vec![
+                    series("measured", group.iter().map(measured).collect()),
+                    series("ideal", counts.iter().map(ideal).collect()),
+                ],
+                ..Lines::default()
             }),
         }));
     }

@@ -36,6 +36,11 @@ fn of(block: &Block) -> String {
     match block {
         Block::Words(words) => format!("{}\n", one_line(words)),
         Block::Warning(words) => format!("Warning: {}\n", one_line(words)),
+        Block::Finding(of, finding) => {
+            let (word, text) = (finding.severity.word(), one_line(&finding.text));
+            let (id, advice) = (one_line(&finding.id), one_line(&finding.advice));
+            format!("{word}: {}{text} [{id}]\n    {advice}\n", one_line(of))
+        }
         Block::Facts(facts) => {
             let line = |(name, value): &(String, String)| {
                 format!("{}: {}\n", one_line(name), one_line(value))

@@ -99,6 +99,10 @@ pub struct Switches {
     pub expect: Option<String>,
     /// `--time-to-save`, of our own: an amount of data.
     pub time_to_save: Option<String>,
+    /// `--live=json`, of our own: a line of JSON for each interval.
+    pub live: bool,
+    /// `--metrics`, of our own: where metrics are served.
+    pub metrics: Option<String>,
     /// `--trigger-file`.
     pub trigger_file: Option<String>,
     /// `--trigger-timeout`.
@@ -136,6 +140,8 @@ impl Default for Switches {
             save: false,
             expect: None,
             time_to_save: None,
+            live: false,
+            metrics: None,
             trigger_file: None,
             trigger_timeout: None,
             trigger: None,
@@ -214,6 +220,7 @@ impl Switches {
             "trigger-file" => self.trigger_file = Some(text.to_string()),
             "expect" => self.expect = Some(text.to_string()),
             "time-to-save" => self.time_to_save = Some(text.to_string()),
+            "metrics" => self.metrics = Some(text.to_string()),
             "trigger" => self.trigger = Some(text.to_string()),
             "aux-path" => self.aux_path = Some(text.to_string()),
             "section" => self.sections.push(text.to_string()),
@@ -226,6 +233,10 @@ impl Switches {
     /// The switches whose value is checked.
     fn apply_checked(&mut self, name: &str, text: &str) -> Result<Option<String>, ValueError> {
         match name {
+            "live" => match text {
+                "json" => self.live = true,
+                _ => return Err(ValueError::syntax(text, "expected json")),
+            },
             "output-format" => {
                 self.formats = text.split(',').map(format).collect::<Result<_, _>>()?;
             }

@@ -181,6 +181,18 @@ pub const SWITCHES: &[SwitchDef] = &[
         "Tell how long so much data takes at the speed of the run, as a range.",
     ),
     long(
+        "live",
+        Value,
+        "json",
+        "Write a line of JSON for each interval; the report goes to --output.",
+    ),
+    long(
+        "metrics",
+        Value,
+        "ADDR",
+        "Serve metrics for Prometheus there while jobs run: 127.0.0.1:9100.",
+    ),
+    long(
         "findings",
         Nothing,
         "",
