@@ -231,7 +231,7 @@ fn the_check_is_kept() {
         .collect();
     assert_eq!(
         jobs,
-        ["sequential-read", "random-read--QD-32", "random-read--QD-1"]
+        ["sequential-read", "random-read-QD-32", "random-read-QD-1"]
     );
 }
 

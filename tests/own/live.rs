@@ -46,14 +46,17 @@ fn the_windows_of_a_run_add_up_to_its_report() {
         (last["phase"].as_str(), last["running"].as_u64()),
         (Some("over"), Some(0))
     );
-    for window in windows
-        .iter()
-        .filter(|window| window["read"]["ios"].as_u64() > Some(0))
-    {
-        let ns = |name: &str| window["read"][name].as_u64().expect(name);
-        assert!(ns("p50_ns") <= ns("p99_ns") && ns("p99_ns") <= ns("p99_9_ns"));
+    let mut ranked = 0;
+    for window in &windows {
         assert_eq!(window["jobs"][0]["name"], NAME);
+        let ns = |name: &str| window["read"][name].as_u64();
+        // A job that was late with its statistics has them in a later window.
+        if let (Some(p50), Some(p99), Some(most)) = (ns("p50_ns"), ns("p99_ns"), ns("p99_9_ns")) {
+            assert!(p50 <= p99 && p99 <= most, "{window}");
+            ranked += 1;
+        }
     }
+    assert!(ranked > 0, "{lines}");
 }
 
 #[test]

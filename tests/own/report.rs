@@ -278,7 +278,22 @@ fn where_it_goes_and_what_is_refused() {
     }
     made("report -o a.pdf").refuses(&["a.pdf", "html, md, csv, json or txt"]);
     made("report -o no/such/folder/a.md").refuses(&["no/such/folder/a.md"]);
-    assay("report /no/such/file").refuses(&["/no/such/file"]);
+    assay("report /no/such/file").refuses(&["/no/such/file", "history"]);
     let nothing = scratch.file("nothing.txt", "no result at all\n");
     super::Own(fio("report").arg(nothing)).refuses(&["nothing.txt", "no result"]);
+}
+
+#[test]
+fn runs_of_the_history_are_reported_by_number_tag_and_age() {
+    let scratch = Scratch::new("report-history");
+    let history = scratch.path().join("history.db");
+    let db = history.to_str().expect("UTF-8");
+    let made = |words: &str| super::Own(fio(words).args(["--db", db]).in_dir(scratch.path()));
+    let imported = made("import --tag seed").0.arg(seed("striping.txt"));
+    super::Own(imported).ok();
+    let rows = |words: &str| parsed(&made(words).ok().stdout).len() - 1;
+    assert_eq!(rows("report --format csv --last 3 -o -"), 3);
+    assert_eq!(rows("report --format csv seed -o -"), 14);
+    assert_eq!(rows("report --format csv 2 -o -"), 1);
+    made("report 999").refuses(&["999", "no run of the history"]);
 }

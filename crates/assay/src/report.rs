@@ -1,5 +1,6 @@
 //! `assay report`: runs as a page, Markdown, CSV, JSON or text.
 
+use crate::history::Place;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use render::report::{Named, Report};
@@ -7,6 +8,7 @@ use result::{Run, import};
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use store::{Entry, Filter, Store};
 
 /// Where the page goes when nobody says.
 pub const PAGE: &str = "assay-report.html";
@@ -15,9 +17,14 @@ pub const PAGE: &str = "assay-report.html";
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     /// Documents of Assay, pages made by this verb, and reports of other tools (fio, dd, Intel
-    /// MLC); `-` is standard input
-    #[arg(required = true)]
+    /// MLC); `-` is standard input. What is no file is a number, a tag or a suite of the history
+    #[arg(required_unless_present = "last")]
     files: Vec<PathBuf>,
+    /// The last so many runs of the history too
+    #[arg(long, value_name = "N")]
+    last: Option<u32>,
+    #[command(flatten)]
+    place: Place,
     /// Write here; `-` is standard output. Without it a page goes to assay-report.html and every
     /// other format to standard output
     #[arg(short, long)]
@@ -69,7 +76,21 @@ pub fn main(arguments: &Arguments) -> ExitCode {
 fn report(arguments: &Arguments) -> anyhow::Result<()> {
     let mut runs = Vec::new();
     for path in &arguments.files {
-        runs.extend(read(path)?);
+        runs.extend(match path.exists() || path.as_os_str() == "-" {
+            true => read(path)?,
+            false => of_history(&arguments.place, path)?,
+        });
+    }
+    if let Some(last) = arguments.last {
+        let store = arguments.place.open_known()?;
+        let filter = Filter {
+            last: Some(last),
+            ..Filter::default()
+        };
+        runs.extend(kept(store.as_ref(), store.list(&filter)?)?);
+    }
+    if runs.is_empty() {
+        bail!("the history has no runs");
     }
     let output = arguments.output.as_deref();
     let format = match (
@@ -166,6 +187,31 @@ fn read(path: &Path) -> anyhow::Result<Vec<Named>> {
         run,
     };
     Ok(runs.into_iter().enumerate().map(named).collect())
+}
+
+/// Runs of the history under a number, a tag or a suite.
+fn of_history(place: &Place, word: &Path) -> anyhow::Result<Vec<Named>> {
+    let name = word.display().to_string();
+    let nothing = || anyhow::anyhow!("{name}: no such file, and no run of the history");
+    // Where there is no history, the word was meant as a file.
+    let Ok(store) = place.open_known() else {
+        return Err(nothing());
+    };
+    let entries = crate::history::entries(store.as_ref(), &name, false)?;
+    match entries.is_empty() {
+        true => Err(nothing()),
+        false => kept(store.as_ref(), entries),
+    }
+}
+
+fn kept(store: &dyn Store, entries: Vec<Entry>) -> anyhow::Result<Vec<Named>> {
+    let named = |entry: Entry| {
+        Ok(Named {
+            name: format!("run {}", entry.id),
+            run: store.document(entry.id)?,
+        })
+    };
+    entries.into_iter().map(named).collect()
 }
 
 /// Reports of other tools.

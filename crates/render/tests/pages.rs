@@ -444,6 +444,65 @@ fn repeated_runs_show_how_far_one_can_be_trusted() {
     assert_eq!(all.table().rows.len(), 13);
 }
 
+/// A thousand runs make a page that a browser can still show.
+#[test]
+fn a_thousand_runs_make_a_page_of_a_readable_size() {
+    let series = job("again", 1, 4, 600).series;
+    let run = |at: u64| {
+        let mut run = Run {
+            jobs: vec![Job {
+                name: "again".to_owned(),
+                number: 1,
+                group: 1,
+                members: 1,
+                dirs: PerDdir([
+                    direction(100 + at % 7, 80_000),
+                    Direction::default(),
+                    Direction::default(),
+                ]),
+                series: series.clone(),
+                ..Job::default()
+            }],
+            ..Run::default()
+        };
+        run.judgement = Some(judgement());
+        Named {
+            name: format!("run {at}"),
+            run,
+        }
+    };
+    let runs: Vec<Named> = (1..=1000).map(run).collect();
+    let report = Report::of(&runs).expect("plain numbers");
+    let mut shown = report.clone();
+    shown.raw.clear();
+    let page = render::html(&shown);
+    assert!(
+        page.len() < 3_000_000,
+        "{} bytes beside the results",
+        page.len()
+    );
+    assert!(page.matches("<figure").count() < 60);
+    assert_eq!(csv(&report).lines().count(), 1001);
+}
+
+/// A burst that ends is told with its time and both levels.
+#[test]
+fn a_change_of_level_is_told() {
+    let mut runs = full();
+    let mut series = Vec::new();
+    for second in 1..=600u64 {
+        let level = if second <= 240 { 9_000 } else { 3_000 };
+        let value = level + second * 7_919 % 500;
+        Series::of(&mut series, Quantity::Iops, Ddir::Read).add(second * 1000, value);
+    }
+    runs[0].run.jobs.truncate(1);
+    runs[0].run.jobs[0].series = series;
+    let text = render::html(&Report::of(&runs).expect("plain numbers"));
+    assert!(text.contains("from 241 s on"), "no change is told");
+    let steady = render::html(&Report::of(&full()).expect("plain numbers"));
+    assert!(!steady.contains(" s on,"), "a change where there is none");
+}
+
 /// What the page shows is what the text shows.
 #[test]
 fn page_and_text_agree_to_the_last_digit() {

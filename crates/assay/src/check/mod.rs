@@ -219,7 +219,7 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         // The figures are above; a directory that takes no page is no reason to fail.
         Err(error) => eprintln!("assay: no report page: {error:#}"),
     }
-    print!("{}", arguments.keeping.keep_and_tell(&named.run, "check"));
+    say(&arguments.keeping.keep_and_tell(&named.run, "check"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -240,7 +240,10 @@ fn run_phase(
     let path = own.path.to_string_lossy().replace(':', "\\:");
     words.insert(
         0,
-        format!("--name={}", phase.title.replace([' ', ','], "-")),
+        format!(
+            "--name={}",
+            phase.title.replace(", ", "-").replace(' ', "-")
+        ),
     );
     words.push(format!("--iodepth={}", phase.iodepth));
     words.push(format!("--ioengine={}", own.engine()));
@@ -267,14 +270,18 @@ fn run_phase(
         live,
         disks: &disks,
     };
-    let mut ended = session.run(crew, intervals, &mut watched, &disks, declared);
+    let ended = session.run(crew, intervals, &mut watched, &disks, declared);
     live.finish(&ended.run);
-    for judgement in &mut ended.run.judgement {
+    let mut run = ended.run;
+    for judgement in &mut run.judgement {
         for one in &mut judgement.expectations {
             one.subject = phase.title.to_owned();
         }
     }
-    Ok(ended.run)
+    if let Some(job) = run.jobs.first_mut().filter(|job| job.series.is_empty()) {
+        job.series = live.series(LIVE_NS / 1_000_000);
+    }
+    Ok(run)
 }
 
 /// A phase with the devices below it.

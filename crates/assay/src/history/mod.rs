@@ -13,7 +13,7 @@ use result::Run;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Entry, Filter, Metric};
+use store::{Entry, Filter, Metric, Store};
 
 /// Words after `history`.
 #[derive(clap::Args, Debug)]
@@ -241,9 +241,16 @@ fn written(bytes: &[u8], output: Option<&Path>, binary: bool) -> anyhow::Result<
 /// Runs under a number, a tag or a suite, with their figures.
 pub fn find(place: &Place, word: &str) -> anyhow::Result<Vec<(Run, Vec<Metric>)>> {
     let store = place.open_known()?;
+    let entries = entries(store.as_ref(), word, true)?;
+    let with = |entry: Entry| Ok((store.document(entry.id)?, entry.metrics));
+    entries.into_iter().map(with).collect()
+}
+
+/// Runs under a number, a tag or a suite.
+pub fn entries(store: &dyn Store, word: &str, figures: bool) -> anyhow::Result<Vec<Entry>> {
     let with = |change: &dyn Fn(&mut Filter)| {
         let mut filter = Filter {
-            figures: true,
+            figures,
             ..Filter::default()
         };
         change(&mut filter);
@@ -256,8 +263,7 @@ pub fn find(place: &Place, word: &str) -> anyhow::Result<Vec<(Run, Vec<Metric>)>
     if entries.is_empty() {
         entries = with(&|filter| filter.suite = Some(word.to_owned()))?;
     }
-    let with = |entry: Entry| Ok((store.document(entry.id)?, entry.metrics));
-    entries.into_iter().map(with).collect()
+    Ok(entries)
 }
 
 /// A path, or a word of the history.

@@ -391,7 +391,7 @@ mod tests {
             "random read",
             "run",
             "1.5 s, 2 s left",
-            "5.0 k",
+            "5000",
             "19.5 MiB/s",
             "250.",
         ] {
@@ -405,7 +405,7 @@ mod tests {
         );
         assert!(!state.press(KeyCode::Char('3'), false));
         let devices = drawn(&state);
-        for words in ["sda", "4.0 k", "3.0", "50 %"] {
+        for words in ["sda", "4000", "3.0", "50 %"] {
             assert!(devices.contains(words), "{words} missing:\n{devices}");
         }
         assert!(!state.press(KeyCode::Char('x'), false) && state.page == Page::Devices);

@@ -30,6 +30,8 @@ pub struct Lines {
     pub rules: Vec<Rule>,
     /// Stretches of the vertical axis that are marked.
     pub spans: Vec<Band>,
+    /// Values of the horizontal axis that are marked: where a level changes.
+    pub steps: Vec<Rule>,
     /// The points are not joined: nothing lies between them.
     pub loose: bool,
 }
@@ -136,6 +138,11 @@ impl Lines {
             }
         }
         frame(&mut svg, &x, &y);
+        for step in &self.steps {
+            if let Some(at) = x.at(step.at) {
+                svg.line("rule", at, TOP, at, BOTTOM);
+            }
+        }
         for rule in &self.rules {
             if let Some(at) = y.at(rule.at) {
                 svg.line("rule", LEFT, at, RIGHT, at);

@@ -4,9 +4,13 @@ use super::{Block, Cell, Column, Named, Section, Table, prefix};
 use crate::chart::{Axis, Bar, Bars, Better, Chart, ChartData, Limit, Unit};
 use result::{Expectation, ExpectedLimit, Judgement};
 
+/// More findings, or workloads with limits, than anybody reads; the raw result has them all.
+const MOST: usize = 60;
+
 pub(super) fn section(runs: &[Named]) -> Section {
     let mut blocks = Vec::new();
     let mut known = Vec::new();
+    let mut found = 0;
     for named in runs {
         let of = prefix(runs, named);
         let Some(judgement) = &named.run.judgement else {
@@ -14,10 +18,18 @@ pub(super) fn section(runs: &[Named]) -> Section {
         };
         blocks.extend(verdicts(&of, judgement));
         for finding in &judgement.findings {
-            blocks.push(Block::Finding(of.clone(), finding.clone()));
+            found += 1;
+            if found <= MOST {
+                blocks.push(Block::Finding(of.clone(), finding.clone()));
+            }
         }
         known.extend(judgement.expectations.iter().map(|one| (of.clone(), one)));
     }
+    if found > MOST {
+        let words = format!("{found} findings; these are the first {MOST}.");
+        blocks.push(Block::Words(words));
+    }
+    known.truncate(MOST);
     if !known.is_empty() {
         blocks.push(bars(&known));
         blocks.push(sources(&known));

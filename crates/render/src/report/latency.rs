@@ -130,7 +130,8 @@ fn exceedance(group: &[&Item<'_>], of: &str) -> Option<Chart> {
         let n: u64 = bins.iter().map(|(_, count)| count).sum();
         let mut beyond = n;
         let mut points = Vec::new();
-        let mut last = f64::INFINITY;
+        // The first few percent are quick in ways of their own and would stretch the axis.
+        let mut last = 150.0;
         for (value, count) in bins {
             beyond -= count;
             let share = 100.0 * beyond as f64 / n as f64;

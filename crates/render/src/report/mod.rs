@@ -202,7 +202,9 @@ fn summary(runs: &[Named], items: &[Item<'_>]) -> Section {
 /// Options and commands: how to do it again.
 fn how(runs: &[Named]) -> Section {
     let mut blocks = Vec::new();
+    let mut seen = Vec::new();
     for named in runs {
+        let before = blocks.len();
         let of = prefix(runs, named);
         let jobs: Vec<&result::Job> = named.run.jobs.iter().collect();
         if let Some(command) = &named.run.command {
@@ -223,8 +225,15 @@ fn how(runs: &[Named]) -> Section {
             last = this;
             text += &format!("[{}]\n{}", one_line(&job.name), options(&job.options));
         }
-        if !text.is_empty() {
-            blocks.push(Block::Fixed(format!("{of}Job file"), text));
+        // Repeated runs are told once.
+        let this = (named.run.command.as_ref(), text.clone());
+        if seen.contains(&this) {
+            blocks.truncate(before);
+        } else {
+            seen.push(this);
+            if !text.is_empty() {
+                blocks.push(Block::Fixed(format!("{of}Job file"), text));
+            }
         }
     }
     Section {

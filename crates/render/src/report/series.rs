@@ -10,6 +10,16 @@ use result::series::Quantity;
 
 /// Points of a series at most.
 const MOST_POINTS: usize = 160;
+/// More series make no pictures that anybody compares.
+const MOST_TRACKS: usize = 6 * MOST_SERIES;
+/// Changes of level are looked for in series of so many points: fewer hold no level, and more
+/// take long.
+const LEAST_POINTS: usize = 20;
+const MOST_SEARCHED: usize = 4000;
+/// Smaller changes, as a share of the higher level, are told nobody.
+const LEAST_CHANGE: f64 = 0.1;
+/// What changes more often has no levels.
+const MOST_CHANGES: usize = 5;
 
 /// Values of one quantity over time, `(seconds, value)`.
 struct Track {
@@ -31,6 +41,14 @@ pub(super) fn section(items: &[Item<'_>]) -> Section {
             .iter()
             .filter_map(|item| track(item, quantity))
             .collect();
+        if tracks.len() > MOST_TRACKS {
+            let words = format!(
+                "{} series of {name}; pictures show {MOST_TRACKS}.",
+                tracks.len()
+            );
+            blocks.push(Block::Words(words));
+        }
+        let tracks = &tracks[..tracks.len().min(MOST_TRACKS)];
         let parts = tracks.len().div_ceil(MOST_SERIES);
         for (part, group) in tracks.chunks(MOST_SERIES).enumerate() {
             let of = if parts > 1 {
@@ -111,6 +129,25 @@ fn window(name: &str, steady: &Steady) -> Option<Chart> {
     Some(chart)
 }
 
+/// Second, level before and level after of each lasting change; none where the level never rests.
+fn changes(track: &Track) -> Vec<(f64, f64, f64)> {
+    if !(LEAST_POINTS..=MOST_SEARCHED).contains(&track.points.len()) {
+        return Vec::new();
+    }
+    let values: Vec<f64> = track.points.iter().map(|point| point.1).collect();
+    let found = judge::compare::change_points(&values).into_iter();
+    let large = found.filter(|change| {
+        (change.after - change.before).abs() > LEAST_CHANGE * change.before.max(change.after)
+    });
+    let changes: Vec<(f64, f64, f64)> = large
+        .map(|change| (track.points[change.at].0, change.before, change.after))
+        .collect();
+    match changes.len() > MOST_CHANGES {
+        true => Vec::new(),
+        false => changes,
+    }
+}
+
 /// A chart over seconds, thinned so that extremes stay.
 fn chart(title: &str, what: &str, unit: Unit, tracks: &[Track]) -> Chart {
     let thinned = tracks.iter().any(|track| track.points.len() > MOST_POINTS);
@@ -128,18 +165,29 @@ fn chart(title: &str, what: &str, unit: Unit, tracks: &[Track]) -> Chart {
     } else {
         Better::More
     };
-    let note = match thinned {
-        true => "Thinned: each stretch of time shows its smallest and its largest value.",
-        false => "",
-    };
+    let mut note = Vec::new();
+    if thinned {
+        let words = "Thinned: each stretch of time shows its smallest and its largest value.";
+        note.push(words.to_owned());
+    }
+    let mut steps = Vec::new();
+    for track in tracks.iter().take(MOST_SERIES) {
+        for (at, before, after) in changes(track) {
+            let (second, now, then) = (Unit::Seconds.show(at), unit.show(after), unit.show(before));
+            let name = format!("{}: {now} from {second} on, {then} before.", track.name);
+            note.push(name.clone());
+            steps.push(Rule { at, name });
+        }
+    }
     Chart {
         title: title.to_owned(),
-        note: note.to_owned(),
+        note: note.join(" "),
         better,
         data: ChartData::Lines(Lines {
             x: Axis::linear("time", Unit::Seconds),
             y: Axis::linear(what, unit),
             series: series.collect(),
+            steps,
             ..Lines::default()
         }),
     }

@@ -324,6 +324,12 @@ fn mixes(items: &[Item<'_>]) -> Vec<Block> {
                     .map(|reads| rate(*block, *reads, Some(direction)).map(Bar::new))
                     .collect(),
             };
+            // A report may tell both directions as one.
+            let mut parts = ["read", "write", "mixed"].map(series).to_vec();
+            parts.retain(|part| part.bars.iter().any(Option::is_some));
+            if parts.iter().flat_map(|part| &part.bars).flatten().count() < 2 {
+                continue;
+            }
             let size = crate::human::bytes(*block as f64);
             blocks.push(Block::Chart(Chart {
                 title: format!("IOPS by mix, {size} blocks: {name}"),
@@ -333,7 +339,7 @@ fn mixes(items: &[Item<'_>]) -> Vec<Block> {
                     value: Axis::linear("IOPS", Unit::PerS),
                     kind: "mix".to_owned(),
                     categories: mixes.iter().map(mix).collect(),
-                    series: vec![series("read"), series("write")],
+                    series: parts,
                     stacked: true,
                     limits: Vec::new(),
                 }),
