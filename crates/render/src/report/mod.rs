@@ -181,15 +181,11 @@ fn summary(runs: &[Named], items: &[Item<'_>]) -> Section {
                 blocks.push(Block::Warning(words));
             }
         }
-        blocks.extend(
-            run.notes
-                .iter()
-                .map(|note| Block::Words(format!("{of}{note}"))),
-        );
     }
     if !items.is_empty() {
         blocks.push(Block::Table(String::new(), results::overview(items)));
     }
+    blocks.extend(notes(runs));
     if runs.is_empty() {
         blocks.push(Block::Words("There is nothing to report.".to_owned()));
     }
@@ -197,6 +193,24 @@ fn summary(runs: &[Named], items: &[Item<'_>]) -> Section {
         heading: "Summary".to_owned(),
         blocks,
     }
+}
+
+/// Remarks of the runs; what several say is told once.
+fn notes(runs: &[Named]) -> Vec<Block> {
+    let mut told: Vec<(&str, Vec<&Named>)> = Vec::new();
+    for named in runs {
+        for note in &named.run.notes {
+            match told.iter_mut().find(|(known, _)| known == note) {
+                Some((_, by)) => by.push(named),
+                None => told.push((note, vec![named])),
+            }
+        }
+    }
+    let words = |(note, by): (&str, Vec<&Named>)| match by.as_slice() {
+        [one] => Block::Words(format!("{}{note}", prefix(runs, one))),
+        several => Block::Words(format!("{} runs: {note}", several.len())),
+    };
+    told.into_iter().map(words).collect()
 }
 
 /// Options and commands: how to do it again.

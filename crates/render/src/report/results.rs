@@ -40,7 +40,10 @@ pub(super) fn overview(items: &[Item<'_>]) -> Table {
             Cell::stated(Unit::Ns, item.dir.mean_latency_ns(), State::Good),
         ];
         row.extend(QUOTED.map(|p| percentile(item, p)));
+        // A mean that somebody wrote down is no largest value.
+        let known = |latency: &&measure::Latency| latency.moments.n > 1 || item.class().is_some();
         let most = item.latency().filter(|latency| latency.moments.n > 0);
+        let most = most.filter(known);
         let most = most.map(|latency| latency.moments.max as f64);
         row.push(Cell::stated(Unit::Ns, most, State::Good));
         row
