@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../result/tests/seeds");
 
 /// Runs a verb with the history of the test.
-fn assay(scratch: &Scratch, words: &[&str]) -> Output {
+pub(super) fn assay(scratch: &Scratch, words: &[&str]) -> Output {
     Command::new(assay_path())
         .args(words)
         .env("ASSAY_DB", scratch.path().join("h.db"))
@@ -21,7 +21,7 @@ fn assay(scratch: &Scratch, words: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn out(output: &Output) -> String {
+pub(super) fn out(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{text}{errors}");
@@ -29,11 +29,11 @@ fn out(output: &Output) -> String {
     text
 }
 
-fn notes(name: &str) -> String {
+pub(super) fn notes(name: &str) -> String {
     format!("{SEEDS}/{name}")
 }
 
-fn list(scratch: &Scratch, words: &[&str]) -> Vec<Value> {
+pub(super) fn list(scratch: &Scratch, words: &[&str]) -> Vec<Value> {
     let words = [&["history", "list", "--format", "json"], words].concat();
     serde_json::from_str(&out(&assay(scratch, &words))).expect("an array")
 }
@@ -294,105 +294,4 @@ fn a_foreign_file_is_refused_and_left() {
         "{errors}"
     );
     assert_eq!(std::fs::read_to_string(path).expect("the file"), "Dear all");
-}
-
-/// Notes of one run each, its rates times each factor.
-fn documents(scratch: &Scratch, name: &str, factors: &[f64]) -> Vec<String> {
-    let write = |(at, factor): (usize, &f64)| {
-        let (iops, rate) = (38_000.0 * factor, 148.4375 * factor);
-        let text = format!(
-            "| what | IOPS | Bandwidth |\n|---|---|---|\n| 4KiB randwrite | {iops} | {rate} MiB/s |\n"
-        );
-        let path = scratch.path().join(format!("{name}{at}.md"));
-        std::fs::write(&path, text).expect("a file");
-        path.to_str().expect("UTF-8").to_owned()
-    };
-    factors.iter().enumerate().map(write).collect()
-}
-
-fn kept(scratch: &Scratch, tag: &str, factors: &[f64]) {
-    let files = documents(scratch, tag, factors);
-    let words: Vec<&str> = ["import", "--tag", tag]
-        .into_iter()
-        .chain(files.iter().map(String::as_str))
-        .collect();
-    out(&assay(scratch, &words));
-}
-
-#[test]
-fn repeated_runs_are_tested() {
-    let scratch = Scratch::new("compare");
-    kept(&scratch, "old", &[1.0, 1.01, 0.99, 1.005, 0.995]);
-    kept(&scratch, "new", &[0.9, 0.91, 0.89, 0.905, 0.895]);
-    let words = ["compare", "old", "new", "--metric", "iops"];
-    let text = out(&assay(&scratch, &words));
-    assert!(
-        text.contains("A: old (5 runs)\nB: new (5 runs)\n"),
-        "{text}"
-    );
-    assert!(text.contains("B is 0.900 x A [0."), "{text}");
-    assert!(text.contains("p = 0.008, n = 5/5: B is worse"), "{text}");
-    assert!(!text.contains("informative"), "{text}");
-    let failing = assay(
-        &scratch,
-        &[&words[..], &["--fail-if", "slower=5%"]].concat(),
-    );
-    assert_eq!(failing.status.code(), Some(2));
-    out(&assay(
-        &scratch,
-        &[&words[..], &["--fail-if", "slower=15%"]].concat(),
-    ));
-    let json = out(&assay(
-        &scratch,
-        &[&words[..], &["--format", "json"]].concat(),
-    ));
-    let json: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["lines"][0]["verdict"], "worse");
-    let table = out(&assay(
-        &scratch,
-        &[&words[..], &["--format", "markdown"]].concat(),
-    ));
-    assert!(table.contains("| B is worse |"), "{table}");
-    let trend = out(&assay(&scratch, &["history", "trend", "iops"]));
-    assert!(
-        trend.contains("4KiB randwrite, write") && trend.contains("10 runs"),
-        "{trend}"
-    );
-    assert!(trend.contains("from run 6 on"), "{trend}");
-}
-
-#[test]
-fn three_runs_are_too_few() {
-    let scratch = Scratch::new("few");
-    kept(&scratch, "old", &[1.0, 1.01, 0.99]);
-    kept(&scratch, "new", &[0.9, 0.91, 0.89]);
-    let text = out(&assay(
-        &scratch,
-        &["compare", "old", "new", "--metric", "iops"],
-    ));
-    assert!(text.contains("3 against 3 cannot reach p < 0.05"), "{text}");
-    assert!(text.contains("4 against 4 can"), "{text}");
-}
-
-#[test]
-fn different_work_is_informative_only() {
-    let scratch = Scratch::new("different");
-    out(&assay(&scratch, &["import", &notes("cloud.txt")]));
-    // Sequential writes of one job and of four.
-    let text = out(&assay(&scratch, &["compare", "8", "14"]));
-    assert!(text.contains("informative only"), "{text}");
-    assert!(text.contains("iodepth: 128 in A, 32 in B"), "{text}");
-    assert!(text.contains("numjobs: not given in A, 4 in B"), "{text}");
-    assert!(text.contains("n = 1/1: not tested"), "{text}");
-    for words in [["compare", "8", "no such tag"], ["compare", "8", "999"]] {
-        let done = assay(&scratch, &words);
-        assert_eq!(done.status.code(), Some(1));
-        let errors = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(
-            errors.contains("no number, tag or suite of the history"),
-            "{errors}"
-        );
-    }
-    let done = assay(&scratch, &["compare", "8", "9", "--fail-if", "faster"]);
-    assert_eq!(done.status.code(), Some(1));
 }

@@ -1,6 +1,7 @@
 //! Assay's own verbs, on files and loop devices.
 
 mod cleanup;
+mod compare;
 mod expect;
 mod findings;
 mod guard;

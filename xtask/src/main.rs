@@ -1,8 +1,10 @@
-//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `lab`, `page`, `docs`, `tidy`.
+//! The chores of the project: `cargo xtask test`, `bench`, `icount`, `fuzz`, `lab`, `page`, `docs`,
+//! `tidy`.
 #![forbid(unsafe_code)]
 
 mod bench;
 mod docs;
+mod fuzz;
 mod icount;
 mod lab;
 mod packages;
@@ -17,11 +19,16 @@ const USAGE: &str = "\
 cargo xtask test [--no-lab] what must pass: format, lints, tidy, docs, bench --quick, icount,
                             lab, every test, page
 cargo xtask tidy            the project's own rules about its files
-cargo xtask docs            writes docs/compatibility.md from the option tables
+cargo xtask docs            writes docs/compatibility.md from the option tables, and
+                            docs/run.schema.json from the types of the result
 cargo xtask bench [--quick] [--rounds N] [ROW..]
                             Assay and fio in turn on the same work; a table and target/bench.json
 cargo xtask bench --memory [--quick] [--rounds N]
                             memory bandwidth beside likwid-bench, sysbench and compiled loops
+cargo xtask bench --history [--quick]
+                            a thousand reports imported, a hundred thousand runs searched
+cargo xtask fuzz [--seconds N] [--from NUMBER]
+                            damaged reports of every format through the readers
 cargo xtask lab [SCENARIO..]
                             emulated NVMe drives and failing devices in virtual machines
 cargo xtask page [FILE..]   report pages in a browser: what is drawn, told and fetched; screenshots
@@ -35,6 +42,7 @@ fn main() -> ExitCode {
         Some("test") => test::all(&words[1..]),
         Some("docs") if words.len() == 1 => docs::write(),
         Some("tidy") if words.len() == 1 => tidy::check(),
+        Some("fuzz") => fuzz::run(&words[1..]),
         Some("lab") => lab::run(&words[1..]),
         Some("page") => page::run(&words[1..]),
         Some("icount") => icount::run(&words[1..]),

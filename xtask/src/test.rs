@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{bench, docs, icount, lab, packages, page, shell, tidy};
+use crate::{bench, docs, fuzz, icount, lab, packages, page, shell, tidy};
 
 const CLIPPY: [&str; 7] = [
     "cargo",
@@ -41,6 +41,8 @@ pub fn all(words: &[String]) -> Result<()> {
     )?;
     bench::run(&bench::Options::quick())?;
     bench::run(&bench::Options::quick_memory())?;
+    bench::run(&bench::Options::quick_history())?;
+    fuzz::short()?;
     // Neither minds how fast it goes.
     beside(
         || icount::run(&[]),

@@ -3,6 +3,7 @@
 //! The binary chooses a personality and sets exit codes; everything else lives in the libraries.
 #![forbid(unsafe_code)]
 
+mod ab;
 mod check;
 mod cleanup;
 mod compare;
@@ -73,6 +74,8 @@ enum Verb {
     Report(report::Arguments),
     /// Lists, shows, tags, exports and removes the runs that were kept
     History(history::Arguments),
+    /// Runs two jobs in turn, again and again, and says whether they differ
+    Ab(ab::Arguments),
     /// Says whether two runs, or two sets of runs, differ, and by how much
     Compare(compare::Arguments),
 }
@@ -115,6 +118,7 @@ fn main() -> ExitCode {
         Some(Verb::Import(arguments)) => import::main(&arguments),
         Some(Verb::Report(arguments)) => report::main(&arguments),
         Some(Verb::History(arguments)) => history::main(&arguments),
+        Some(Verb::Ab(arguments)) => ab::main(&arguments),
         Some(Verb::Compare(arguments)) => compare::main(&arguments),
     }
 }

@@ -5,6 +5,7 @@
 //! that the printed shares are exact.
 
 use crate::bucket::{BINS, bin_floor, bin_index};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Lower edges in nanoseconds of all coarse slots but the first, ascending.
@@ -62,7 +63,7 @@ const fn cut_table() -> [u8; BINS] {
 }
 
 /// Counts per coarse slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coarse {
     /// Below 2, 4, 10, 20, 50, 100, 250, 500, 750 and 1000 ns.
     pub ns: [u64; 10],

@@ -1,13 +1,14 @@
 //! How deep the queue was, and how many I/Os each submission and reap call moved.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// I/Os issued while 1, 2, 4, 8, 16, 32 and 64 or more were in flight (lower bounds).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DepthMap(pub [u64; 7]);
 
 /// Calls that moved 0, 1-4, 5-8, 9-16, 17-32, 33-64 and more I/Os (upper bounds).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchMap {
     /// Calls per size class.
     pub slots: [u64; 7],

@@ -3,6 +3,7 @@
 use crate::bucket::{BINS, bin_index, bin_value};
 use crate::coarse::{CUT, Coarse, EDGES_NS};
 use crate::rank::wanted;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// fio's default `percentile_list`.
@@ -122,7 +123,7 @@ impl Histogram {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Sparse {
     bins: Vec<(u16, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -136,6 +137,16 @@ fn sparse(values: &[u64]) -> Vec<(u16, u64)> {
         .filter(|(_, n)| **n > 0)
         .map(|(i, n)| (i as u16, *n))
         .collect()
+}
+
+impl JsonSchema for Histogram {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Histogram".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Sparse::json_schema(generator)
+    }
 }
 
 impl Serialize for Histogram {

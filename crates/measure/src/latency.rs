@@ -2,10 +2,11 @@
 
 use crate::histogram::Histogram;
 use crate::moments::Moments;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Moments always, bins only where percentiles or the coarse table are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Exact moments in nanoseconds.
     pub moments: Moments,

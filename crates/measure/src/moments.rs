@@ -1,9 +1,10 @@
 //! Exact count, extremes, sum and sum of squares of integer values.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Integer moments: merging is addition and nothing is rounded until it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moments {
     /// Number of values.
     pub n: u64,

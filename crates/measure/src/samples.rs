@@ -1,9 +1,10 @@
 //! Rates sampled at an interval (`bw`, `iops` lines): extremes, mean and deviation.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Running mean and deviation of sampled rates (Welford's recurrence; a few samples a second).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Samples {
     /// Number of samples.
     pub n: u64,

@@ -1,9 +1,10 @@
 //! Counters of the block devices below the targets, and CPU idleness.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a device did during the run (differences of its sysfs `stat` file).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskCounters {
     /// Completed requests: read, write.
     pub ios: [u64; 2],
@@ -32,7 +33,7 @@ impl DiskCounters {
 }
 
 /// One block device and, for md, dm and other stacked devices, its members.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disk {
     /// Kernel name, such as `vda`.
     pub name: String,
@@ -58,7 +59,7 @@ pub struct Interrupts {
 }
 
 /// Result of `--idle-prof`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuIdle {
     /// True to list every CPU, not only the mean.
     pub per_cpu: bool,

@@ -3,6 +3,7 @@
 use crate::Steady;
 use crate::series::Series;
 use measure::{BatchMap, Coarse, DepthMap, Latency, Samples};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::PerDdir;
 
@@ -10,7 +11,7 @@ use units::PerDdir;
 pub type Options = Vec<(String, String)>;
 
 /// How directions are reported (`unified_rw_reporting`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Unified {
     /// Each direction by itself.
     #[default]
@@ -22,7 +23,7 @@ pub enum Unified {
 }
 
 /// Settings that only change how the job is reported.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reporting {
     /// Fold the workers of the group into one block (`group_reporting`).
     pub grouped: bool,
@@ -82,7 +83,7 @@ impl Default for Reporting {
 }
 
 /// Statistics of one data direction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Direction {
     /// Bytes transferred (residuals of short transfers excluded).
     pub bytes: u64,
@@ -123,7 +124,7 @@ pub struct Direction {
 }
 
 /// Figures as a report printed them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stated {
     /// I/Os per second; `issued` is then derived from it, or 0.
     #[serde(default)]
@@ -208,7 +209,7 @@ fn per_second(count: u64, runtime_ms: u64) -> f64 {
 }
 
 /// Latencies of the requests of one I/O priority.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PriorityLatency {
     /// Class: 0 none, 1 real time, 2 best effort, 3 idle.
     pub class: u8,
@@ -221,7 +222,7 @@ pub struct PriorityLatency {
 }
 
 /// `fsync`, `fdatasync` and `sync_file_range` durations.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncStats {
     /// Syncs completed.
     pub ios: u64,
@@ -230,7 +231,7 @@ pub struct SyncStats {
 }
 
 /// CPU and scheduler cost of a worker (`getrusage` of the thread).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// User time in microseconds.
     pub user_us: u64,
@@ -245,7 +246,7 @@ pub struct Usage {
 }
 
 /// Why a worker ended with an error.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// errno; 84 for a failed verification.
     pub errno: i32,
@@ -273,7 +274,7 @@ impl Failure {
 }
 
 /// `latency_target` settings and the depth it ended at.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyTarget {
     /// Target in nanoseconds, 0 when unset.
     pub target_ns: u64,
@@ -297,7 +298,7 @@ impl Default for LatencyTarget {
 }
 
 /// How a worker was set up, as far as judgements need to know.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Setup {
     /// Engine.
@@ -359,7 +360,7 @@ pub struct Punts {
 }
 
 /// What one worker (or one folded group) measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     /// Job name.
     pub name: String,

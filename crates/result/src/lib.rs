@@ -13,6 +13,7 @@ pub mod memory;
 mod memory_table;
 pub mod merge;
 mod run;
+mod schema;
 mod selfcheck;
 pub mod series;
 mod source;
@@ -29,6 +30,7 @@ pub use judgement::{
 };
 pub use memory_table::{MemoryRow, MemoryTable, MemoryTest};
 pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
+pub use schema::schema;
 pub use selfcheck::{Beside, SelfCheck};
 pub use source::Source;
 pub use steady::{Steady, SteadyMetric};

@@ -11,10 +11,11 @@ pub use sections::{
     Plateau, Region, Scan, Transfer, Tried, core_ceiling,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One quantity with its spread. The unit is that of the field that holds it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// Middle of the samples.
     pub median: f64,

@@ -1,9 +1,10 @@
 //! Memory tests of other tools: labelled tables, because what is in them depends on the machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which test a table is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum MemoryTest {
     /// Latency of one core without load.
     IdleLatency,
@@ -41,7 +42,7 @@ impl MemoryTest {
 
 /// One table. Bandwidths are in MB/s (1,000,000 bytes), latencies in nanoseconds, unless the
 /// column says otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryTable {
     /// The test.
     pub test: MemoryTest,
@@ -54,7 +55,7 @@ pub struct MemoryTable {
 }
 
 /// A row of a [`MemoryTable`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryRow {
     /// What the row is of: a core, a node, a mix, an injection delay in cycles.
     pub label: String,

@@ -54,8 +54,9 @@ pub fn fold(block: &mut Job, job: &Job) {
     block.zone_resets += job.zone_resets;
     block.punts.threads += job.punts.threads;
     block.punts.cpu_us += job.punts.cpu_us;
+    let late_ms = job.started_ms.saturating_sub(block.started_ms);
     for series in &job.series {
-        Series::of(&mut block.series, series.quantity, series.ddir).stack(series);
+        Series::of(&mut block.series, series.quantity, series.ddir).fold(series, late_ms);
     }
 }
 

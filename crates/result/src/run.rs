@@ -1,6 +1,7 @@
 //! The root of the document.
 
 use crate::{CpuIdle, Disk, Job, MemoryTable, Options, Source, merge};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Ddir;
 
@@ -8,7 +9,7 @@ use units::Ddir;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything one invocation measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema: u32,
@@ -61,7 +62,7 @@ pub struct Run {
 }
 
 /// Totals of one reporting group for the `Run status group` lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupTotal {
     /// Bytes of this direction over the group.
     pub bytes: u64,

@@ -1,10 +1,11 @@
 //! What the tool itself costs per I/O, measured where the run took place.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// CPU time of the measuring thread per I/O, in nanoseconds, with nothing or next to nothing
 /// behind the loop. All figures carry full default statistics unless they say otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SelfCheck {
     /// Source of time stamps: `tsc` or `clock_gettime`.
     pub clock: String,
@@ -21,7 +22,7 @@ pub struct SelfCheck {
 }
 
 /// A loop with statistics beside a bare one that does the same requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Beside {
     /// Generate, submit, reap, nothing else.
     pub bare_ns: f64,

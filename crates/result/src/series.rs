@@ -1,10 +1,11 @@
 //! What a run did second by second.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Ddir;
 
 /// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Quantity {
     /// Bytes per second.
     Bandwidth,
@@ -32,7 +33,7 @@ impl Quantity {
 }
 
 /// One second: values that ended in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Second {
     /// Number of values.
     pub n: u64,
@@ -57,7 +58,7 @@ impl Second {
 
 /// One quantity of one direction, a point per interval. Four words a point, and no more points
 /// than [`Series::MOST`]: a longer run gets longer intervals, not more memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// What it is of.
     pub quantity: Quantity,
@@ -132,34 +133,41 @@ impl Series {
         self.add(time_ms, value)
     }
 
-    /// Adds what another worker did in the same time: rates add up, latencies pool.
-    pub fn stack(&mut self, other: &Series) {
+    /// Adds what another worker did in the same time: rates add, latencies pool. `late_ms` is how
+    /// much later the other one began.
+    pub fn fold(&mut self, other: &Series, late_ms: u64) {
         let mut other = other.clone();
-        while other.interval_ms < self.interval_ms {
-            other.halve();
-        }
         while self.interval_ms < other.interval_ms {
             self.halve();
         }
-        if other.points.len() > self.points.len() {
-            self.points.resize(other.points.len(), Second::default());
+        while other.interval_ms < self.interval_ms {
+            other.halve();
         }
         let rate = matches!(self.quantity, Quantity::Bandwidth | Quantity::Iops);
-        for (mine, theirs) in self.points.iter_mut().zip(&other.points) {
-            *mine = match (mine.n, theirs.n) {
-                (_, 0) => *mine,
-                (0, _) => *theirs,
+        let shift = usize::try_from(late_ms / self.interval_ms).unwrap_or(usize::MAX);
+        for (at, more) in other.points.iter().enumerate() {
+            let at = at.saturating_add(shift);
+            if at >= Self::MOST {
+                break;
+            }
+            if at >= self.points.len() {
+                self.points.resize(at + 1, Second::default());
+            }
+            let point = &mut self.points[at];
+            *point = match (point.n, more.n) {
+                (_, 0) => *point,
+                (0, _) => *more,
                 (n, m) if rate => Second {
                     n: n.max(m),
-                    min: mine.min.saturating_add(theirs.min),
-                    max: mine.max.saturating_add(theirs.max),
-                    sum: ((mine.mean() + theirs.mean()) * n.max(m) as f64) as u64,
+                    min: point.min.saturating_add(more.min),
+                    max: point.max.saturating_add(more.max),
+                    sum: ((point.mean() + more.mean()) * n.max(m) as f64).round() as u64,
                 },
                 (n, m) => Second {
                     n: n + m,
-                    min: mine.min.min(theirs.min),
-                    max: mine.max.max(theirs.max),
-                    sum: mine.sum.saturating_add(theirs.sum),
+                    min: point.min.min(more.min),
+                    max: point.max.max(more.max),
+                    sum: point.sum.saturating_add(more.sum),
                 },
             };
         }
@@ -204,9 +212,28 @@ mod tests {
             }
         }
         assert_eq!((slow.interval_ms, slow.points().len()), (2000, 4));
-        all.stack(&slow);
+        all.fold(&slow, 0);
         let means: Vec<f64> = all.points().map(Second::mean).collect();
         assert_eq!(means, [100.0, 110.0, 110.0, 110.0]);
+    }
+
+    #[test]
+    fn rates_of_two_workers_add_and_latencies_pool() {
+        let series = |quantity, values: &[u64]| {
+            let mut series = Series::new(quantity, Ddir::Read);
+            for (second, value) in (1..).zip(values) {
+                assert!(series.add(second * 1000, *value));
+            }
+            series
+        };
+        let means = |series: &Series| series.points().map(Second::mean).collect::<Vec<_>>();
+        let mut rate = series(Quantity::Iops, &[10, 20]);
+        rate.fold(&series(Quantity::Iops, &[1, 2, 3]), 1000);
+        assert_eq!(means(&rate), [10.0, 21.0, 2.0, 3.0]);
+        let mut latency = series(Quantity::Clat, &[10, 20]);
+        latency.fold(&series(Quantity::Clat, &[30]), 0);
+        assert_eq!(means(&latency), [20.0, 20.0]);
+        assert_eq!(latency.points().next().map(|point| point.max), Some(30));
     }
 
     #[test]

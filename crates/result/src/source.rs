@@ -1,9 +1,10 @@
 //! Where an imported run came from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A place in a text, with the text itself: the evidence stays beside the numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
     /// Path as it was given.
     pub file: String,

@@ -1,9 +1,10 @@
 //! What steady state detection saw.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What had to become steady.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SteadyMetric {
     /// I/Os per second.
     #[default]
@@ -15,7 +16,7 @@ pub enum SteadyMetric {
 }
 
 /// The criterion, how far it was from being met, and the window it was judged by.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
     /// What was looked at.
     pub metric: SteadyMetric,

@@ -19,7 +19,7 @@ pub struct Sampled {
     pub bw: PerDdir<Samples>,
     /// I/Os per second.
     pub iops: PerDdir<Samples>,
-    /// I/Os per second, second by second, whatever the windows of the samples.
+    /// Bytes and I/Os per second, second by second, whatever the windows of the samples.
     pub series: Vec<Series>,
 }
 
@@ -58,8 +58,9 @@ impl Track {
 pub struct Sampler {
     bw: Track,
     iops: Track,
-    seconds: Track,
-    /// Second of the last look at it, and the last one that has a point.
+    /// For the series: bytes and I/Os.
+    seconds: [Track; 2],
+    /// Second of the last look at them, and the last one that has a point.
     second: u64,
     filled: PerDdir<u64>,
     /// Time zero of log rows.
@@ -81,6 +82,8 @@ impl Sampled {
 impl Sampler {
     /// Samples at these windows from `now_ns` on; 0 samples nothing.
     pub fn new(bw_window_ns: u64, iops_window_ns: u64, now_ns: u64) -> Self {
+        let sampled = bw_window_ns > 0 || iops_window_ns > 0;
+        let second_ns = if sampled { SECOND_NS } else { 0 };
         let track = |every_ns| Track {
             every_ns,
             last_ns: now_ns,
@@ -89,7 +92,7 @@ impl Sampler {
         Sampler {
             bw: track(bw_window_ns),
             iops: track(iops_window_ns),
-            seconds: track(SECOND_NS),
+            seconds: [track(SECOND_NS), track(SECOND_NS)],
             second: 0,
             filled: PerDdir::default(),
             begun_ns: now_ns,
@@ -102,7 +105,9 @@ impl Sampler {
         self.begun_ns = now_ns;
         (self.bw.last_ns, self.bw.seen) = (now_ns, bytes);
         (self.iops.last_ns, self.iops.seen) = (now_ns, ios);
-        (self.seconds.last_ns, self.seconds.seen) = (now_ns, ios);
+        for (track, counters) in self.seconds.iter_mut().zip([bytes, ios]) {
+            (track.last_ns, track.seen) = (now_ns, counters);
+        }
         (self.second, self.filled) = (0, PerDdir::default());
         self.sampled = Sampled::default();
     }
@@ -115,7 +120,7 @@ impl Sampler {
         bytes: PerDdir<u64>,
         mut pen: Option<&mut Pen>,
     ) {
-        self.second(now_ns, ios);
+        self.second(now_ns, [bytes, ios]);
         let time_ns = now_ns.saturating_sub(self.begun_ns);
         let mut log = |kind: Kind, ddir: Ddir, rate: u64| {
             if let Some(pen) = &mut pen {
@@ -146,29 +151,34 @@ impl Sampler {
 
     /// Adds the seconds since the last look. Silence is written down when something moves again,
     /// so that the time after the end has no points.
-    fn second(&mut self, now_ns: u64, ios: PerDdir<u64>) {
-        let before = self.seconds.last_ns;
-        let rates = self.seconds.sample(now_ns, ios);
-        if self.seconds.last_ns == before {
+    fn second(&mut self, now_ns: u64, counters: [PerDdir<u64>; 2]) {
+        let before = self.seconds[0].last_ns;
+        let rates = [0, 1].map(|at| self.seconds[at].sample(now_ns, counters[at]));
+        if self.seconds[0].last_ns == before {
             return;
         }
         let second = (now_ns.saturating_sub(self.begun_ns) + SECOND_NS / 2) / SECOND_NS;
-        for (ddir, rate) in rates.iter() {
-            let Some(rate) = *rate else { continue };
-            let series = Series::of(&mut self.sampled.series, Quantity::Iops, ddir);
-            for at in self.filled[ddir] + 1..=second {
-                // A look that came late speaks for all seconds since the last one.
-                let value = if at > self.second { rate } else { 0 };
-                series.add_within(MOST_POINTS, at * 1000, value);
+        for ddir in Ddir::DATA {
+            let quantities = [Quantity::Bandwidth, Quantity::Iops];
+            let moved = rates.iter().any(|rates| rates[ddir].is_some());
+            for (quantity, rates) in quantities.into_iter().zip(&rates).filter(|_| moved) {
+                let series = Series::of(&mut self.sampled.series, quantity, ddir);
+                for at in self.filled[ddir] + 1..=second {
+                    // A look that came late speaks for all seconds since the last one.
+                    let rate = rates[ddir].filter(|_| at > self.second);
+                    series.add_within(MOST_POINTS, at * 1000, rate.unwrap_or(0));
+                }
             }
-            self.filled[ddir] = second;
+            if moved {
+                self.filled[ddir] = second;
+            }
         }
         self.second = second;
     }
 
     /// When the next sample is due; `None` when nothing is sampled.
     pub fn due_ns(&self) -> Option<u64> {
-        let tracks = [&self.bw, &self.iops, &self.seconds];
+        let tracks = [&self.bw, &self.iops, &self.seconds[0]];
         tracks
             .into_iter()
             .filter(|t| t.every_ns > 0)
@@ -230,11 +240,18 @@ mod tests {
     fn every_second_of_a_series_has_a_value_and_the_end_has_none() {
         let mut sampler = Sampler::new(0, 0, 0);
         let mut look = |ms: u64, ios: u64| {
-            sampler.tick(ms * MS, only(Ddir::Read, ios), PerDdir::default(), None);
-            let series = sampler.sampled.series.first();
-            series.map_or(Vec::new(), |series| {
-                series.points().map(result::series::Second::mean).collect()
-            })
+            let bytes = only(Ddir::Read, ios << 10);
+            sampler.tick(ms * MS, only(Ddir::Read, ios), bytes, None);
+            let means = |quantity| -> Vec<f64> {
+                let found = sampler.sampled.series.iter();
+                let found = found.filter(|series| series.quantity == quantity);
+                let points = found.flat_map(Series::points);
+                points.map(result::series::Second::mean).collect()
+            };
+            let (bandwidth, iops) = (means(Quantity::Bandwidth), means(Quantity::Iops));
+            assert!(bandwidth.iter().zip(&iops).all(|(b, n)| (b / 1024.0 - n).abs() < 2.0));
+            assert_eq!(bandwidth.len(), iops.len());
+            iops
         };
         assert_eq!(look(600, 60), [0.0; 0]);
         assert_eq!(look(1003, 100), [99.0]);

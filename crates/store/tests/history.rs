@@ -284,7 +284,7 @@ fn a_killed_writer_loses_the_run_in_progress_only() {
     let times = std::env::var("ASSAY_TEST_KILLS")
         .ok()
         .and_then(|n| n.parse().ok());
-    let times: usize = times.unwrap_or(12);
+    let times: usize = times.unwrap_or(200);
     let place = place();
     let path = place.path().join("h.db");
     drop(open(&path));

@@ -1,11 +1,14 @@
 //! I/O directions and values kept once per direction.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
 /// What one I/O does. `Read`, `Write` and `Trim` carry data statistics; the other kinds are
 /// counted and timed as synchronisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[repr(u8)]
 pub enum Ddir {
     /// Device to memory.
@@ -52,7 +55,7 @@ impl Ddir {
 }
 
 /// One value for each of read, write and trim.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct PerDdir<T>(pub [T; 3]);
 
 impl<T> PerDdir<T> {

@@ -1,10 +1,11 @@
 //! Quantities that options are made of: times, amounts of data, ranges, unit systems.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What `k` means on input and which family of units leads on output (option `kb_base`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum KbBase {
     /// 1024: `k` is 1024 and `kib` is 1000, fio's compatible default.
     #[default]
@@ -57,7 +58,18 @@ impl TimeUnit {
 
 /// A length of time in nanoseconds.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 pub struct Span(u64);
 
@@ -126,7 +138,7 @@ impl fmt::Display for Span {
 }
 
 /// An amount of data, given outright or relative to something that is known later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Amount {
     /// Bytes.
     Bytes(u64),
@@ -163,7 +175,7 @@ impl fmt::Display for Amount {
 }
 
 /// A closed range, `lo <= hi`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Range<T> {
     /// Smallest value.
     pub lo: T,

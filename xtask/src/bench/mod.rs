@@ -6,6 +6,7 @@
 
 mod bandwidth;
 mod bare;
+mod history;
 mod load;
 mod memory;
 mod place;
@@ -27,6 +28,8 @@ use table::Outcome;
 pub struct Options {
     /// Memory bandwidth instead of storage.
     memory: bool,
+    /// Histories instead of storage.
+    history: bool,
     /// Check that every row runs and counts; say nothing certain about time.
     quick: bool,
     rounds: usize,
@@ -52,6 +55,14 @@ impl Options {
         }
     }
 
+    /// The same for histories.
+    pub fn quick_history() -> Self {
+        Options {
+            history: true,
+            ..Options::quick()
+        }
+    }
+
     /// Reads the words after `bench`.
     ///
     /// # Errors
@@ -65,6 +76,7 @@ impl Options {
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--memory" => options.memory = true,
+                "--history" => options.history = true,
                 "--quick" => (options.quick, options.rounds) = (true, 1),
                 "--rounds" => {
                     let count = words.next().context("--rounds needs a number")?;
@@ -74,8 +86,8 @@ impl Options {
                 name => options.only.push(name.to_owned()),
             }
         }
-        if options.memory && !options.only.is_empty() {
-            bail!("bench --memory has no rows to choose from");
+        if (options.memory || options.history) && !options.only.is_empty() {
+            bail!("bench --memory and bench --history have no rows to choose from");
         }
         if options.rounds == 0 {
             bail!("--rounds must be at least 1");
@@ -145,6 +157,9 @@ impl Bench {
 pub fn run(options: &Options) -> Result<()> {
     if options.memory {
         return bandwidth::run(options.quick, options.rounds);
+    }
+    if options.history {
+        return history::run(&build()?, options.quick);
     }
     packages::ensure(&packages::FOR_BENCH)?;
     let bench = Bench {

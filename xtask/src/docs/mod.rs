@@ -1,5 +1,6 @@
 //! `cargo xtask docs`: `docs/compatibility.md` from the option, engine and switch tables, below
-//! the differences that are written by hand in `differences.md` beside this file.
+//! the differences that are written by hand in `differences.md` beside this file; and
+//! `docs/run.schema.json` from the types of the result.
 
 use std::fmt::Write;
 use std::fs;
@@ -13,6 +14,9 @@ use crate::shell;
 /// The file, below the repository's root.
 const PATH: &str = "docs/compatibility.md";
 
+/// The schema of the result document.
+const SCHEMA: &str = "docs/run.schema.json";
+
 /// The part written by hand.
 const DIFFERENCES: &str = include_str!("differences.md");
 
@@ -21,8 +25,10 @@ const DIFFERENCES: &str = include_str!("differences.md");
 /// # Errors
 /// It cannot be written.
 pub fn write() -> Result<()> {
-    let path = shell::root().join(PATH);
-    fs::write(&path, page()).with_context(|| PATH.to_owned())
+    for (path, text) in [(PATH, page()), (SCHEMA, result::schema())] {
+        fs::write(shell::root().join(path), text).with_context(|| path.to_owned())?;
+    }
+    Ok(())
 }
 
 /// Compares the file with what the tables say.
@@ -30,17 +36,19 @@ pub fn write() -> Result<()> {
 /// # Errors
 /// It differs, or cannot be read.
 pub fn check() -> Result<()> {
-    let text = fs::read_to_string(shell::root().join(PATH)).with_context(|| PATH.to_owned())?;
-    let page = page();
-    if text == page {
-        return Ok(());
+    for (path, page) in [(PATH, page()), (SCHEMA, result::schema())] {
+        let text = fs::read_to_string(shell::root().join(path)).with_context(|| path.to_owned())?;
+        if text == page {
+            continue;
+        }
+        let lines = text.lines().zip(page.lines());
+        let same = lines.take_while(|(a, b)| a == b).count();
+        bail!(
+            "{path}:{}: not what the tables and types say; run `cargo xtask docs`",
+            same + 1
+        );
     }
-    let lines = text.lines().zip(page.lines());
-    let same = lines.take_while(|(a, b)| a == b).count();
-    bail!(
-        "{PATH}:{}: not what the tables say; run `cargo xtask docs`",
-        same + 1
-    )
+    Ok(())
 }
 
 fn page() -> String {

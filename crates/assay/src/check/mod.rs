@@ -40,6 +40,9 @@ pub struct Arguments {
     /// the refusal without this option says
     #[arg(long, value_name = "SERIAL")]
     destroy_data: Option<String>,
+    /// Measure so often; each time is a run of its own in the history
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: u32,
     #[command(flatten)]
     keeping: Keeping,
     /// What was bought, to be judged against: type=io1,gib=300,iops=15000,instance=m5d.4xlarge
@@ -119,7 +122,18 @@ struct Measured {
 
 /// Runs the check.
 pub fn main(arguments: &Arguments) -> ExitCode {
-    match check(arguments) {
+    let repeated = || -> anyhow::Result<ExitCode> {
+        let signals = Listener::start(|_| {})?;
+        for _ in 1..arguments.repeat {
+            check(arguments, &signals)?;
+            if signals.cancelled() {
+                return Ok(ExitCode::from(EXIT_SIGNAL));
+            }
+            println!();
+        }
+        check(arguments, &signals)
+    };
+    match repeated() {
         Ok(code) => code,
         Err(error) => {
             eprintln!("assay: {error:#}");
@@ -128,7 +142,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+fn check(arguments: &Arguments, signals: &Listener) -> anyhow::Result<ExitCode> {
     let at = match &arguments.place {
         Some(place) => place.clone(),
         None => std::env::current_dir().context("the current directory cannot be found")?,
@@ -137,7 +151,6 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(text) => Some(text.parse().with_context(|| format!("--expect={text}"))?),
         None => None,
     };
-    let signals = Listener::start(|_| {})?;
     let consent = arguments.destroy_data.as_deref();
     let own = match Ground::device(&at, consent)? {
         Some(device) => device,
@@ -155,7 +168,7 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         false => Ok(()),
     };
     say(&format!("{}\n", place.headline(arguments.place.is_none())))?;
-    let mut live = Live::new(arguments.live, arguments.metrics.as_deref(), &signals)?;
+    let mut live = Live::new(arguments.live, arguments.metrics.as_deref(), signals)?;
     let mut measured = Vec::new();
     let mut whole = Whole::default();
     let mut size_bytes = own.budget_bytes;
@@ -163,7 +176,7 @@ fn check(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .filter(|phase| own.writable || phase.ddir != Ddir::Write);
     for phase in phases {
-        let run = run_phase(phase, &own, size_bytes, &signals, declared.as_ref(), &mut live)?;
+        let run = run_phase(phase, &own, size_bytes, signals, declared.as_ref(), &mut live)?;
         if signals.cancelled() {
             live.close();
             let removed = match own.own {

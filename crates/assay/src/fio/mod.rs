@@ -93,6 +93,27 @@ impl Personality<'_> {
         if self.switches.idle_prof == Some(IdleProf::Calibrate) {
             return self.calibrate();
         }
+        let quiet = !self.normal();
+        let listening = Listener::start(move |signal| {
+            if !quiet {
+                println!("\nfio: terminating on signal {signal}");
+            }
+        });
+        let signals = match listening {
+            Ok(signals) => signals,
+            Err(error) => return self.refuse(&format!("cannot listen for signals: {error}")),
+        };
+        for _ in 1..self.switches.repeat {
+            let code = self.once(spec, &signals);
+            if code != ExitCode::SUCCESS {
+                return code;
+            }
+        }
+        self.once(spec, &signals)
+    }
+
+    /// One run of all jobs.
+    fn once(&mut self, spec: &Spec, signals: &Listener) -> ExitCode {
         let session = match Session::new(spec) {
             Ok(session) => session,
             Err(error) => return self.refuse(&format!("{error:#}")),
@@ -108,16 +129,6 @@ impl Personality<'_> {
             None => None,
         };
         self.announce(spec, &session);
-        let quiet = !self.normal();
-        let listening = Listener::start(move |signal| {
-            if !quiet {
-                println!("\nfio: terminating on signal {signal}");
-            }
-        });
-        let signals = match listening {
-            Ok(signals) => signals,
-            Err(error) => return self.refuse(&format!("cannot listen for signals: {error}")),
-        };
         if let Err(code) = self.lay_out(&session, &signals.cancel) {
             return code;
         }
@@ -146,7 +157,7 @@ impl Personality<'_> {
             None => None,
         };
         let status = self.shows_status();
-        let live = match self.live(&signals) {
+        let live = match self.live(signals) {
             Ok(live) => live,
             Err(error) => return self.refuse(&format!("{error:#}")),
         };
@@ -167,8 +178,7 @@ impl Personality<'_> {
         text += &self.findings(&ended.run);
         self.sink.write(&text);
         if history::asked(self.switches.save) {
-            let words = self.words.iter().map(|word| history::shown(word));
-            ended.run.command = Some(format!("fio {}", words.collect::<Vec<_>>().join(" ")));
+            ended.run.command = Some(history::command("fio", self.words));
             if let Err(error) = history::keep(&ended.run) {
                 eprintln!("fio: the run is not kept: {error:#}");
             }

@@ -60,6 +60,18 @@ impl Keeping {
         self.no_save
     }
 
+    /// Where the history lies.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The same with one more tag.
+    pub fn tagged(&self, tag: &str) -> Keeping {
+        let mut more = self.clone();
+        more.tag.push(tag.to_owned());
+        more
+    }
+
     /// What the arguments say of each run.
     pub fn about(&self, suite: Option<&str>) -> About {
         About {
@@ -132,21 +144,26 @@ pub fn keep(run: &Run) -> anyhow::Result<()> {
 
 /// The command line of this process, for the record.
 pub fn command_line() -> String {
-    let words = std::env::args_os().skip(1);
-    let words = words.map(|word| shown(&word.to_string_lossy()));
-    std::iter::once("assay".to_owned())
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    command("assay", &words)
 }
 
-/// A word as a shell takes it.
-pub fn shown(word: &str) -> String {
+/// A command line as a shell takes it.
+pub fn command(program: &str, words: &[String]) -> String {
+    // `shell-words` quotes an `=`, which no shell minds.
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    let mut line = program.to_owned();
+    for word in words {
+        line.push(' ');
+        match !word.is_empty() && word.chars().all(plain) {
+            true => line.push_str(word),
+            false => line.push_str(&shell_words::quote(word)),
+        }
     }
+    line
 }
 
 /// The machine, where its disks are not what is measured.

@@ -5,15 +5,15 @@ mod show;
 mod transfer;
 mod trend;
 
-pub use keep::{Keeping, Place, asked, command_line, keep, machine, shown};
+pub use keep::{Keeping, Place, asked, command, command_line, keep, machine};
 pub use show::{date, value};
 
+use crate::compare::Known;
 use anyhow::{Context, bail};
-use result::Run;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Entry, Filter, Metric, Store};
+use store::{Entry, Filter, Store};
 
 /// Words after `history`.
 #[derive(clap::Args, Debug)]
@@ -239,10 +239,16 @@ fn written(bytes: &[u8], output: Option<&Path>, binary: bool) -> anyhow::Result<
 }
 
 /// Runs under a number, a tag or a suite, with their figures.
-pub fn find(place: &Place, word: &str) -> anyhow::Result<Vec<(Run, Vec<Metric>)>> {
+pub fn find(place: &Place, word: &str) -> anyhow::Result<Vec<Known>> {
     let store = place.open_known()?;
     let entries = entries(store.as_ref(), word, true)?;
-    let with = |entry: Entry| Ok((store.document(entry.id)?, entry.metrics));
+    let with = |entry: Entry| {
+        Ok(Known {
+            run: store.document(entry.id)?,
+            metrics: entry.metrics,
+            host: entry.host,
+        })
+    };
     entries.into_iter().map(with).collect()
 }
 

@@ -29,16 +29,10 @@ pub fn keep(words: &[String]) -> anyhow::Result<()> {
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
     for found in import::read("mlc", &paper).runs {
-        let words = words.iter().map(|word| history::shown(word));
         history::keep(&Run {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             finished_ms: since.as_millis() as u64,
-            command: Some(
-                std::iter::once("mlc".to_owned())
-                    .chain(words)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
+            command: Some(history::command("mlc", words)),
             host: history::machine(),
             ..found
         })?;

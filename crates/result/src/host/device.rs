@@ -1,9 +1,10 @@
 //! Block devices of the picture.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a block device is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
     /// A whole disk, real or emulated.
@@ -54,7 +55,7 @@ impl DeviceKind {
 }
 
 /// One block device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Device {
     /// Kernel name, such as `nvme0n1`; may be another one after a restart.
@@ -161,7 +162,7 @@ impl Device {
 }
 
 /// What direct I/O wants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Direct {
     /// Alignment of buffers.
@@ -171,7 +172,7 @@ pub struct Direct {
 }
 
 /// Limits and settings of a queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Queue {
     /// The scheduler in use.
@@ -213,7 +214,7 @@ pub struct Queue {
 }
 
 /// Discard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Discard {
     /// Smallest unit.
@@ -223,7 +224,7 @@ pub struct Discard {
 }
 
 /// Zones.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Zones {
     /// `host-managed` or `host-aware`.
@@ -239,7 +240,7 @@ pub struct Zones {
 }
 
 /// Where a device sits on the PCI bus.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pci {
     /// Address, such as `0000:3b:00.0`.
@@ -271,7 +272,7 @@ impl Pci {
 }
 
 /// What an NVMe controller says of itself (Identify Controller).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Nvme {
     /// PCI vendor number.
@@ -291,7 +292,7 @@ pub struct Nvme {
 }
 
 /// Health log of an NVMe controller.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Smart {
     /// Bits of trouble; 0 is none.
@@ -327,7 +328,7 @@ pub struct Smart {
 }
 
 /// Counters of an EBS volume since it was attached (its vendor log page 0xD0).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Ebs {
     /// Reads.
@@ -351,7 +352,7 @@ pub struct Ebs {
 }
 
 /// A software RAID array.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Raid {
     /// Level, such as `raid0`.
@@ -375,7 +376,7 @@ pub struct Raid {
 }
 
 /// A member of an array.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RaidMember {
     /// Kernel name.
@@ -389,7 +390,7 @@ pub struct RaidMember {
 }
 
 /// A layer with a name of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Layer {
     /// Name, such as `vg0-data`.
@@ -401,7 +402,7 @@ pub struct Layer {
 }
 
 /// The file behind a loop device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LoopFile {
     /// The file.
@@ -417,7 +418,7 @@ pub struct LoopFile {
 }
 
 /// What a signature stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SignatureKind {
     /// A file system.
@@ -453,7 +454,7 @@ impl SignatureKind {
 }
 
 /// What the content of a device declares itself to be.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Signature {
     /// What it stands for.

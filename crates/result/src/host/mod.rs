@@ -11,10 +11,11 @@ pub use device::{
     Signature, SignatureKind, Smart, Zones,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The machine, and the storage that was looked at.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Host {
     /// Node name.
@@ -63,7 +64,7 @@ impl Host {
 }
 
 /// Names out of the firmware's tables (DMI, device tree).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Machine {
     /// Maker of the system.
@@ -77,7 +78,7 @@ pub struct Machine {
 }
 
 /// A cloud, told by firmware tables alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cloud {
     /// `aws`, `gcp`, `azure`, `alibaba`, `oracle`, `digitalocean`, `hetzner`, `openstack`.
@@ -89,7 +90,7 @@ pub struct Cloud {
 }
 
 /// Processors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cpu {
     /// Model name.
@@ -119,7 +120,7 @@ pub struct Cpu {
 }
 
 /// One cache.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cache {
     /// 1 is the nearest.
@@ -133,7 +134,7 @@ pub struct Cache {
 }
 
 /// One idle state of a CPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IdleState {
     /// Name, such as `C6`.
@@ -145,7 +146,7 @@ pub struct IdleState {
 }
 
 /// Memory.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Memory {
     /// Usable memory.
@@ -159,7 +160,7 @@ pub struct Memory {
 }
 
 /// One NUMA node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NumaNode {
     /// The kernel's number.
@@ -171,7 +172,7 @@ pub struct NumaNode {
 }
 
 /// The strictest limits of the control group and those above it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
     /// The process's group.
@@ -187,7 +188,7 @@ pub struct Limits {
 }
 
 /// Limits on one device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DeviceLimit {
     /// Device number, `major:minor`.
@@ -203,7 +204,7 @@ pub struct DeviceLimit {
 }
 
 /// A path and what it stands on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Target {
     /// The path as given.
@@ -229,7 +230,7 @@ pub struct Target {
 }
 
 /// A mounted file system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileSystem {
     /// Type, such as `xfs`.
@@ -253,7 +254,7 @@ pub struct FileSystem {
 }
 
 /// How a file system lays data out on its device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Geometry {
     /// Block.

@@ -49,7 +49,28 @@ pub fn fio_json(text: &str) -> Result<Vec<Run>, ImportError> {
 
 /// One document, or what another format became.
 pub(super) fn run_of(tree: Value) -> Result<Run, serde_json::Error> {
+    if let Some(number) = absurd(&tree) {
+        let why = format!("{number:e} is larger than anything that can be measured");
+        return Err(serde::de::Error::custom(why));
+    }
     Root::deserialize(tree).map(Root::into_run)
+}
+
+/// The name of a percentile.
+fn percent(key: &str) -> Option<f64> {
+    let number = key.parse::<f64>().ok();
+    number.filter(|percent| (0.0..=100.0).contains(percent))
+}
+
+/// A number whose multiples would be infinite. Counters may have any value of their 64 bits.
+fn absurd(tree: &Value) -> Option<f64> {
+    const MOST: f64 = 1e21;
+    match tree {
+        Value::Number(number) => number.as_f64().filter(|number| number.abs() > MOST),
+        Value::Array(items) => items.iter().find_map(absurd),
+        Value::Object(fields) => fields.values().find_map(absurd),
+        _ => None,
+    }
 }
 
 /// Documents that begin at line `at`: fio's or our own, one after the other. The line on which
@@ -176,7 +197,7 @@ fn utc_offset_s(time: &str, epoch_s: u64) -> i32 {
                 .collect()
         })
         .unwrap_or_default();
-    let [hours, minutes, seconds] = parts[..] else {
+    let [hours @ 0..=23, minutes @ 0..=59, seconds @ 0..=60] = parts[..] else {
         return 0;
     };
     let day_s = (epoch_s % 86_400) as i64;
@@ -362,7 +383,7 @@ impl FioJob {
             .flatten()
             .flat_map(|dir| [&dir.clat_ns, &dir.lat_ns, &dir.slat_ns]);
         if let Some(list) = classes.filter_map(|class| class.percentile.as_ref()).next() {
-            how.percentiles = list.keys().filter_map(|key| key.parse().ok()).collect();
+            how.percentiles = list.keys().filter_map(|key| percent(key)).collect();
             how.percentiles.sort_by(f64::total_cmp);
         }
         if let Some(list) = find(global, own, "percentile_list") {

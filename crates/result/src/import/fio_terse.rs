@@ -133,7 +133,7 @@ fn direction(fields: &[&str]) -> Option<Value> {
     for field in &fields[12..32] {
         let (percent, us) = field.split_once("%=")?;
         let (percent, us): (f64, u64) = (percent.parse().ok()?, us.parse().ok()?);
-        if percent > 0.0 && runtime > 0 {
+        if percent > 0.0 && percent <= 100.0 && runtime > 0 {
             list.insert(format!("{percent:.6}"), json!(us.saturating_mul(1000)));
         }
     }

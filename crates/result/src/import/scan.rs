@@ -49,7 +49,8 @@ fn number(text: &str, grouped: bool) -> Option<Printed<'_>> {
         }
         at += 1;
     }
-    let value: f64 = digits.parse().ok()?;
+    // Larger than anything that can be measured is no figure.
+    let value: f64 = digits.parse().ok().filter(|value| *value < 1e21)?;
     let after = &text[at..];
     let spaced = after.trim_start_matches(' ');
     let letters = |c: char| c.is_ascii_alphabetic() || c == '/' || c == '%';

@@ -1,9 +1,10 @@
 //! Under what circumstances memory was measured.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a reader must know before comparing two results.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Conditions {
     /// Name of the processor.
@@ -47,7 +48,7 @@ pub struct Conditions {
 }
 
 /// One level of cache.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// 1 for the nearest.
     pub level: u32,
@@ -58,7 +59,7 @@ pub struct Cache {
 }
 
 /// Time stamps.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Clock {
     /// `tsc`, `cntvct` or `clock_gettime`.
@@ -80,7 +81,7 @@ impl Clock {
 }
 
 /// Pages of a buffer, as the kernel gave them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pages {
     /// Bytes of most pages.

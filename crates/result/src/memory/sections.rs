@@ -1,10 +1,11 @@
 //! What was measured, one type for each section.
 
 use super::{Figure, Pages};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that one run measured of memory. Times are nanoseconds, rates bytes per second.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Memory {
     /// Under what circumstances.
@@ -30,7 +31,7 @@ pub struct Memory {
 }
 
 /// Latency of dependent loads in several orders and page sizes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// CPU that measured.
     pub cpu: u32,
@@ -41,7 +42,7 @@ pub struct Latency {
 }
 
 /// One variant.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyRow {
     /// Short name, such as `full random`.
     pub name: String,
@@ -60,7 +61,7 @@ pub struct LatencyRow {
 }
 
 /// Differences between variants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySplit {
     /// A load from an open row of the memory, with large pages.
     pub dram_ns: f64,
@@ -73,7 +74,7 @@ pub struct LatencySplit {
 }
 
 /// Latency over the size of the working set.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheCurve {
     /// CPU that measured.
     pub cpu: u32,
@@ -82,7 +83,7 @@ pub struct CacheCurve {
 }
 
 /// A curve with one size of pages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Curve {
     /// Pages of its largest buffer.
     pub pages: Pages,
@@ -93,7 +94,7 @@ pub struct Curve {
 }
 
 /// One working set.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CachePoint {
     /// Its size.
     pub bytes: u64,
@@ -102,7 +103,7 @@ pub struct CachePoint {
 }
 
 /// A level of the staircase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plateau {
     /// `L1`, `L2`, `L3` or `memory`.
     pub name: String,
@@ -115,7 +116,7 @@ pub struct Plateau {
 }
 
 /// Cache lines that one round of a mix touches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mix {
     /// Loaded.
     pub loads: u32,
@@ -143,7 +144,7 @@ impl Mix {
 }
 
 /// Bandwidth of several mixes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
     /// Bytes of each thread's buffers.
     pub buffer_bytes: u64,
@@ -156,7 +157,7 @@ pub struct Bandwidth {
 }
 
 /// One mix on one set of CPUs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BandwidthRow {
     /// `read`, `copy`, `3:1`, `STREAM triad`.
     pub name: String,
@@ -174,7 +175,7 @@ pub struct BandwidthRow {
 }
 
 /// One kernel of the search.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tried {
     /// Mix that it was tried for.
     pub mix: String,
@@ -187,7 +188,7 @@ pub struct Tried {
 }
 
 /// Latency under load for one mix.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loaded {
     /// Name of the mix of the load.
     pub name: String,
@@ -210,7 +211,7 @@ pub struct Loaded {
 }
 
 /// One point.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadedPoint {
     /// Cycles of a spin between two requests of a load thread.
     pub delay: u32,
@@ -221,7 +222,7 @@ pub struct LoadedPoint {
 }
 
 /// Where the curve bends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
     /// Bandwidth there.
     pub rate: f64,
@@ -230,7 +231,7 @@ pub struct Knee {
 }
 
 /// Latency at a share of the highest bandwidth, between two points on a straight line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AtShare {
     /// 0 to 1.
     pub share: f64,
@@ -239,7 +240,7 @@ pub struct AtShare {
 }
 
 /// Transfers between cores.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreToCore {
     /// CPUs in the order of rows and columns.
     pub cpus: Vec<u32>,
@@ -250,7 +251,7 @@ pub struct CoreToCore {
 }
 
 /// State of the line in the cache that gives it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LineState {
     /// Changed by its owner (HITM).
@@ -261,7 +262,7 @@ pub enum LineState {
 }
 
 /// Lines that one core takes from the cache of another.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
     /// Who had the line.
     pub writer: u32,
@@ -280,7 +281,7 @@ pub struct Transfer {
 }
 
 /// From node to node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Matrix {
     /// Nodes with CPUs: the rows.
     pub from: Vec<u32>,
@@ -297,7 +298,7 @@ pub struct Matrix {
 }
 
 /// Region by region.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scan {
     /// Bytes of a region.
     pub region_bytes: u64,
@@ -312,7 +313,7 @@ pub struct Scan {
 }
 
 /// One region.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Region {
     /// Physical address of its first byte, or its distance from the first region.
     pub address: u64,
@@ -321,7 +322,7 @@ pub struct Region {
 }
 
 /// What the memory modules could do at best.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DataSheet {
     /// Where it comes from: `given`, `SMBIOS`.
     pub source: String,

@@ -93,6 +93,8 @@ pub struct Switches {
     pub merge_only: bool,
     /// `--findings`, of our own.
     pub findings: bool,
+    /// `--repeat`, of our own: how often everything runs.
+    pub repeat: u32,
     /// `--save`, of our own: keep the run in the history.
     pub save: bool,
     /// `--expect`, of our own: what was bought.
@@ -137,6 +139,7 @@ impl Default for Switches {
             inflate_log: None,
             merge_only: false,
             findings: false,
+            repeat: 1,
             save: false,
             expect: None,
             time_to_save: None,
@@ -237,6 +240,14 @@ impl Switches {
                 "json" => self.live = true,
                 _ => return Err(ValueError::syntax(text, "expected json")),
             },
+            "repeat" => {
+                self.repeat = text
+                    .trim()
+                    .parse()
+                    .ok()
+                    .filter(|n| (1..=100_000).contains(n))
+                    .ok_or_else(|| ValueError::syntax(text, "expected a number from 1 on"))?;
+            }
             "output-format" => {
                 self.formats = text.split(',').map(format).collect::<Result<_, _>>()?;
             }

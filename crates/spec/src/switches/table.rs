@@ -199,6 +199,12 @@ pub const SWITCHES: &[SwitchDef] = &[
         "Tell what the run's own data say about its figures.",
     ),
     long(
+        "repeat",
+        Value,
+        "N",
+        "Run everything N times, for `assay compare`; stops at a failure.",
+    ),
+    long(
         "save",
         Nothing,
         "",

@@ -263,7 +263,7 @@ impl FioLatency {
         let list = self.percentile.iter().filter(|_| self.bins.is_none());
         let pairs = list.flatten();
         let mut stated: Vec<(f64, u64)> = pairs
-            .filter_map(|(percent, value)| Some((percent.parse().ok()?, *value)))
+            .filter_map(|(percent, value)| Some((super::percent(percent)?, *value)))
             .collect();
         stated.sort_by(|a, b| a.0.total_cmp(&b.0));
         stated

@@ -476,7 +476,7 @@ impl JobText {
             let counts = [0, 1, 2].map(|kind| self.counts[kind].get(i % 3).copied());
             tree[*name] = flow.tree(name, counts, block, notes, out);
         }
-        let runtime_ms = runtime_ms * self.members.max(1);
+        let runtime_ms = runtime_ms.saturating_mul(self.members.max(1));
         tree["job_runtime"] = json!(runtime_ms);
         if let Some([usr, sys, ctx, majf, minf]) = self.cpu {
             tree["usr_cpu"] = json!(usr);
