@@ -39,7 +39,22 @@ fn words_files_and_numbers_that_make_no_sense() {
             "--loaded_latency -o/no/such/file".to_owned(),
             "/no/such/file: No such file",
         ),
-        ("--loaded_latency -Q".to_owned(), "no loop has a CLFLUSH"),
+        (
+            "--loaded_latency -Q".to_owned(),
+            "`-Q` flushes what was stored, and nothing is stored here",
+        ),
+        (
+            "--loaded_latency -W5 -U -Q".to_owned(),
+            "stores in random order",
+        ),
+        (
+            "--loaded_latency -W5 -P".to_owned(),
+            "nothing is stored to a mapped file here",
+        ),
+        (
+            "--loaded_latency -W5 -U -n0".to_owned(),
+            "at least one line",
+        ),
         ("--loaded_latency -K0".to_owned(), "whole lines"),
         (
             "--idle_latency -b9000000g".to_owned(),

@@ -193,6 +193,15 @@ fn loaded_latency() {
         "--loaded_latency -b4m -t0.05 -T -d0",
         &format!("{buffers}{head}Using Read-only traffic type\n{columns}#\t#\t#\n\n"),
     );
+    for words in [
+        "--loaded_latency -b4m -t0.05 -T -d0 -W5 -Q",
+        "--loaded_latency -b4m -t0.05 -T -d0 -W5 -U -n1024",
+    ] {
+        expect(
+            words,
+            &format!("{buffers}{head}Using traffic type W#\n{columns}#\t#\t#\n\n"),
+        );
+    }
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str, text: &str| {
         let path = dir.path().join(name);

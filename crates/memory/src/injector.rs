@@ -59,6 +59,29 @@ impl Injector {
     }
 }
 
+impl Injector {
+    /// Lines are flushed soon after they are stored.
+    ///
+    /// # Errors
+    /// A loop that stores nothing, or in random order.
+    pub fn flushing(self) -> Result<Injector, Error> {
+        let passes = self.passes.into_iter().map(Pass::flushing);
+        Ok(Injector {
+            passes: passes.collect::<Result<_, Error>>()?,
+            ..self
+        })
+    }
+
+    /// Loops in random order draw among so many lines at a time.
+    pub fn within(self, lines: usize) -> Injector {
+        let passes = self.passes.into_iter();
+        Injector {
+            passes: passes.map(|pass| pass.within(lines)).collect(),
+            ..self
+        }
+    }
+}
+
 impl Worker for Injector {
     fn begin(&mut self, order: Order) {
         self.order = order;

@@ -7,7 +7,7 @@
 use crate::chase::Chain;
 use crate::error::Error;
 use crate::injector::{Injector, Setting};
-use crate::kernel::{Isa, Op, candidates, random};
+use crate::kernel::{Isa, Op, candidates, find, random};
 use crate::latency::Subject;
 use crate::machine::Machine;
 use crate::mixer::{Lead, Order, Outcome, Window, Worker, session};
@@ -22,6 +22,9 @@ use sys::area::Area;
 const LOADS: u64 = 192;
 /// Streams of a plain loop; more than this gains little, and fewer leave a core waiting.
 const STREAMS: usize = 12;
+/// Streams of loads alone, and the distance of their prefetches.
+const READ_STREAMS: usize = 4;
+const READ_AHEAD: usize = 1024;
 /// Variant of a window in which the chasing thread times every load.
 const TIMED: usize = 1;
 
@@ -38,6 +41,8 @@ pub struct Row {
     pub wish: Wish,
     /// A second buffer and the percentage of the accesses that go there.
     pub second: Option<(Wish, u32)>,
+    /// Lines are flushed soon after they are stored.
+    pub flush: bool,
 }
 
 /// All threads of a measurement.
@@ -53,6 +58,8 @@ pub struct Rows {
     pub shared: bool,
     /// What the buffers are filled with, line after line, instead of numbers.
     pub pattern: Vec<[u8; 64]>,
+    /// Lines among which random rows draw at a time; `None` for the whole buffer.
+    pub window: Option<usize>,
 }
 
 /// What came out of one delay.
@@ -66,13 +73,21 @@ pub struct Point {
     pub each: Vec<f64>,
 }
 
-/// The loop for an operation when nothing is searched: many streams, no prefetches.
+/// The loop for an operation when nothing is searched: many streams, no prefetches; for loads alone
+/// fewer streams and prefetches, which was the fastest where it was tried.
 ///
 /// # Errors
 /// There is no such loop.
 pub fn plain(op: Op, in_random_order: bool, isa: Isa) -> Result<Setting, Error> {
     if !isa.supported() {
         return Err(crate::kernel::Error::Unsupported(isa).into());
+    }
+    if op == Op::Read
+        && !in_random_order
+        && let Some(kernel) = find(op, isa, READ_STREAMS, true)
+    {
+        let ahead = READ_AHEAD;
+        return Ok(Setting { kernel, ahead });
     }
     let kernel = match in_random_order {
         true => random(op, isa),
@@ -253,7 +268,13 @@ pub fn with_rows<T>(
                     (Arc::new(area), placement)
                 }
             };
-            let injector = Injector::new(Arc::clone(&area), setting)?;
+            let mut injector = Injector::new(Arc::clone(&area), setting)?;
+            if row.flush {
+                injector = injector.flushing()?;
+            }
+            if let Some(lines) = rows.window {
+                injector = injector.within(lines);
+            }
             if !rows.pattern.is_empty() {
                 paint(&area, &rows.pattern);
             }
@@ -427,6 +448,7 @@ mod tests {
             random: false,
             wish: wish(1 << 20),
             second: None,
+            flush: false,
         }
     }
 
@@ -441,6 +463,7 @@ mod tests {
             isa: Isa::ALL.into_iter().find(|isa| isa.supported()).unwrap(),
             shared: false,
             pattern: Vec::new(),
+            window: None,
         }
     }
 

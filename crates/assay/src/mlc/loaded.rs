@@ -6,7 +6,7 @@ use anyhow::bail;
 use memory::mixer::Window;
 use memory::rows::{BUCKETS, Field, Row, Rows, with_rows};
 use render::mlc as text;
-use spec::mlc::{Mode, ThreadRow};
+use spec::mlc::{Mode, Target, ThreadRow};
 use std::time::Duration;
 
 /// A window of a histogram, in which every load of the latency thread is timed.
@@ -101,6 +101,7 @@ pub fn rows(setup: &Setup) -> anyhow::Result<Rows> {
         isa: setup.isa(),
         shared: setup.flags.shared,
         pattern: setup.pattern.clone(),
+        window: setup.flags.range.map(|lines| lines as usize),
     })
 }
 
@@ -145,12 +146,15 @@ fn like(setup: &Setup) -> anyhow::Result<Vec<Row>> {
         random: setup.flags.random_load,
         wish: wish.clone(),
         second: None,
+        flush: setup.flushes(op(setup.traffic()), false),
     };
     Ok(cpus.into_iter().map(row).collect())
 }
 
 fn of_file<'a>(setup: &'a Setup, row: &'a ThreadRow) -> impl Iterator<Item = Row> + 'a {
+    let on_files = matches!(row.target, Target::Directory(_));
     row.cpus.iter().map(move |&cpu| Row {
+        flush: setup.flushes(op(row.traffic), on_files),
         cpu,
         op: op(row.traffic),
         random: row.random,

@@ -83,7 +83,46 @@ impl Setup {
         Ok(setup)
     }
 
+    /// Whether a row flushes what it stores: `-Q` wherever it is, `-P` in mapped files.
+    pub fn flushes(&self, op: Op, on_files: bool) -> bool {
+        let asked = self.flags.flush || self.flags.flush_pmem && on_files;
+        asked && op.traffic().stores > 0
+    }
+
+    /// `-P` and `-Q` need stores in order, and `-P` a file.
+    fn check_flushes(&self) -> anyhow::Result<()> {
+        let flags = &self.flags;
+        if !flags.flush && !flags.flush_pmem {
+            return Ok(());
+        }
+        let letter = if flags.flush { 'Q' } else { 'P' };
+        let loads = match self.rows.as_slice() {
+            [] => vec![(self.traffic(), flags.random_load, false)],
+            rows => {
+                let file = |row: &ThreadRow| matches!(row.target, Target::Directory(_));
+                let of = |row: &ThreadRow| (row.traffic, row.random, file(row));
+                rows.iter().map(of).collect()
+            }
+        };
+        let wanted = |file: &bool| flags.flush || *file;
+        let mut stores = loads
+            .iter()
+            .filter(|(traffic, _, file)| wanted(file) && op(*traffic).traffic().stores > 0)
+            .peekable();
+        if stores.peek().is_none() {
+            let where_to = if flags.flush { "" } else { " to a mapped file" };
+            bail!("`-{letter}` flushes what was stored, and nothing is stored{where_to} here");
+        }
+        if stores.any(|(_, random, _)| *random) {
+            bail!(
+                "`-{letter}` does not go with stores in random order: they cannot be found again"
+            );
+        }
+        Ok(())
+    }
+
     fn check(&self) -> anyhow::Result<()> {
+        self.check_flushes()?;
         let flags = &self.flags;
         let named = [flags.cpu, flags.touch_cpu, flags.writer];
         let lists = flags.cpus.iter().flat_map(|list| list.0.iter());
@@ -333,14 +372,11 @@ fn letter(isa: Isa) -> char {
 }
 
 fn refuse_what_is_not_built(mode: Mode, flags: &Flags) -> anyhow::Result<()> {
-    if flags.flush || flags.flush_pmem {
-        bail!("`-P` and `-Q` are not supported: no loop has a CLFLUSH behind its stores");
-    }
     if flags.whole_lines == 0 {
         bail!("`-K0` is not supported: the loops move whole lines");
     }
-    if flags.range.is_some() && mode != Mode::Scan {
-        bail!("`-n` is not supported here: random load spans the whole of its buffer (`-b`)");
+    if flags.range == Some(0) && mode != Mode::Scan {
+        bail!("`-n0`: a window has at least one line");
     }
     let loads = [
         Mode::BandwidthMatrix,

@@ -30,6 +30,7 @@ mod arch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::area::Area;
 
+pub(super) use arch::flush;
 pub use arch::settle;
 
 /// Cells begin at multiples of this many bytes; the second half is free for [`Ring::dirty`].

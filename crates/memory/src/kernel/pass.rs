@@ -9,6 +9,9 @@ const PAGE: usize = 4096;
 /// Share of a buffer that may be left out for the sake of the distance.
 const SPARE: usize = 16;
 
+/// Steps between two rounds of flushes.
+const FLUSHED: usize = 8;
+
 /// Why a loop cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -25,6 +28,9 @@ pub enum Error {
     /// The processor lacks the instructions.
     #[error("this processor has no {}", .0.name())]
     Unsupported(Isa),
+    /// A loop in random order does not tell which lines it has stored.
+    #[error("{0} cannot flush the lines that it stores")]
+    NothingToFlush(String),
 }
 
 /// Which bytes of a buffer a loop covers.
@@ -100,6 +106,27 @@ pub struct Pass {
     value: f64,
     /// The step that comes next, below `layout.steps`; random loops: steps done.
     next: usize,
+    /// Stored lines are flushed soon after.
+    flush: bool,
+    /// Random loops: where they draw lines.
+    window: Window,
+}
+
+/// Lines among which a random loop draws, and how long it stays there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Window {
+    lines: usize,
+    /// Its first line.
+    first: usize,
+    /// Steps until the next one.
+    left: usize,
+}
+
+impl Window {
+    fn of(kernel: &Kernel, first: usize, lines: usize) -> Window {
+        let left = lines.div_ceil(kernel.lines);
+        Window { lines, first, left }
+    }
 }
 
 impl Pass {
@@ -118,7 +145,38 @@ impl Pass {
             ahead,
             value: 1.25,
             next: 0,
+            flush: false,
+            window: Window {
+                lines: usize::MAX,
+                first: 0,
+                left: usize::MAX,
+            },
         })
+    }
+
+    /// Drops stored lines from the caches soon after they are stored (CLFLUSH), so that memory
+    /// has them.
+    ///
+    /// # Errors
+    /// A loop that stores nothing, or in random order.
+    pub fn flushing(self) -> Result<Pass, Error> {
+        if self.kernel.random || self.kernel.written() == 0 {
+            return Err(Error::NothingToFlush(self.kernel.name()));
+        }
+        Ok(Pass {
+            flush: true,
+            ..self
+        })
+    }
+
+    /// A loop in random order stays among so many lines until it has drawn as many, and goes on
+    /// with the next ones; others stay as they are.
+    pub fn within(self, lines: usize) -> Pass {
+        if !self.kernel.random || lines >= self.layout.stride {
+            return self;
+        }
+        let window = Window::of(self.kernel, 0, lines.max(1));
+        Pass { window, ..self }
     }
 
     /// What is stored, or multiplied by.
@@ -156,23 +214,43 @@ impl Pass {
             self.layout.steps - self.next
         };
         let steps = (bytes / step).clamp(1, left);
-        if delay == 0 {
-            self.steps(base, steps);
-        } else {
-            let cycles = delay.saturating_mul((step / LINE) as u64);
-            for _ in 0..steps {
-                self.steps(base, 1);
-                pause(cycles);
+        let cycles = delay.saturating_mul((step / LINE) as u64);
+        let most = match (delay, self.flush) {
+            (0, false) => usize::MAX,
+            (0, true) => FLUSHED,
+            _ => 1,
+        };
+        let mut left = steps;
+        while left > 0 {
+            let part = left.min(most).min(self.window.left);
+            let from = self.next;
+            self.steps(base, part);
+            if self.flush {
+                self.flush_stored(area, from, part);
             }
+            pause(cycles);
+            left -= part;
         }
         self.settle();
         (steps * step) as u64
     }
 
+    /// Flushes what the written streams have stored in `steps` steps from `from` on.
+    fn flush_stored(&self, area: &Area, from: usize, steps: usize) {
+        let unit = self.kernel.lines * LINE;
+        for stream in 0..self.kernel.written() {
+            let begin = area.address() + stream * self.layout.stride + from * unit;
+            for line in (begin..begin + steps * unit).step_by(LINE) {
+                // SAFETY: the loop has just stored to this line of the borrowed area.
+                unsafe { super::chase::flush(line) };
+            }
+        }
+    }
+
     /// Runs `steps`, which are not 0 and do not reach beyond the end.
     fn steps(&mut self, memory: *mut u8, steps: usize) {
         let from = if self.kernel.random {
-            0
+            self.window.first * LINE
         } else {
             self.next * self.kernel.lines * LINE
         };
@@ -182,22 +260,34 @@ impl Pass {
         } else {
             self.ahead
         };
+        let stride = self.layout.stride.min(self.window.lines);
         // SAFETY: `advance`, the only caller, saw that the borrowed area has `reach` bytes from
         // `memory` on, aligned; `next + steps <= layout.steps`, so the lines touched are within
-        // `reach`, see the module above; `new` saw the instructions.
-        unsafe {
-            (self.kernel.run)(
-                memory.add(from),
-                self.layout.stride,
-                steps,
-                ahead,
-                self.value,
-            )
-        };
+        // `reach`, see the module above (a random loop's window is a part of the `stride` lines that
+        // `reach` has); `new` saw the instructions.
+        unsafe { (self.kernel.run)(memory.add(from), stride, steps, ahead, self.value) };
         self.next += steps;
         if self.next >= self.layout.steps && !self.kernel.random {
             self.next = 0;
         }
+        if self.window.lines < self.layout.stride {
+            self.window.left -= steps;
+            if self.window.left == 0 {
+                self.next_window();
+            }
+        }
+    }
+
+    /// The next whole window of the buffer; behind the last comes the first.
+    fn next_window(&mut self) {
+        let Window { lines, first, .. } = self.window;
+        let next = first + lines;
+        let first = if next + lines <= self.layout.stride {
+            next
+        } else {
+            0
+        };
+        self.window = Window::of(self.kernel, first, lines);
     }
 
     /// Stores past the caches are ordered before everything that follows.

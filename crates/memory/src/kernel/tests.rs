@@ -132,6 +132,57 @@ fn geometry_stays_inside_and_leaves_little_out() {
     }
 }
 
+/// Flushed lines hold what was stored, wherever the pieces end.
+#[test]
+fn flushes_change_nothing() {
+    let mut random = Random(11);
+    for kernel in runnable().filter(|kernel| !kernel.random && kernel.written() > 0) {
+        let memory = area(kernel.bytes_per_step() * 21 + 4096);
+        let before = fill_randomly(&memory, random.bits());
+        let mut pass = Pass::new(kernel, memory.bytes(), 512)
+            .and_then(Pass::flushing)
+            .unwrap()
+            .with_value(3.5);
+        let all = (pass.layout().steps * kernel.bytes_per_step()) as u64;
+        let mut moved = 0;
+        while moved < all {
+            moved += pass.advance(&memory, 1 + random.below(40_000), 0);
+        }
+        let after: Vec<u64> = expected(&pass, &before, 3.5)
+            .into_iter()
+            .map(f64::to_bits)
+            .collect();
+        assert!(words(&memory) == after, "{}", kernel.name());
+    }
+    let read = candidates(Op::Read, None).next().unwrap();
+    let refused = Pass::new(read, 1 << 16, 0).and_then(Pass::flushing);
+    assert!(matches!(refused, Err(Error::NothingToFlush(_))));
+}
+
+/// A random loop in windows stores to each window before it comes to the next.
+#[test]
+fn random_loops_keep_to_their_window() {
+    for kernel in runnable().filter(|kernel| kernel.random && kernel.op == Op::Write) {
+        let (lines, windows) = (48, 5);
+        // The last 16 lines are no whole window and are left out.
+        let memory = area(256 * LINE);
+        let mut pass = Pass::new(kernel, memory.bytes(), 0).unwrap().within(lines);
+        for window in 0..windows {
+            pass.advance(&memory, lines * LINE, 0);
+            let stored = |window: usize| {
+                let lines = window * lines..(window + 1) * lines;
+                lines.filter(|line| memory.load(line * LINE) != 0).count()
+            };
+            assert!(stored(window) > 0, "{} {window}", kernel.name());
+            let later: usize = (window + 1..windows).map(stored).sum();
+            assert_eq!(later, 0, "{} {window}", kernel.name());
+        }
+        pass.advance(&memory, lines * LINE, 0);
+        let beyond = (windows * lines..memory.bytes() / LINE).any(|l| memory.load(l * LINE) != 0);
+        assert!(!beyond, "{}", kernel.name());
+    }
+}
+
 #[test]
 fn random_loops_stay_inside_and_reach_everywhere() {
     for kernel in runnable().filter(|kernel| kernel.random) {
