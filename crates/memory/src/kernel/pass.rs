@@ -263,8 +263,8 @@ impl Pass {
         let stride = self.layout.stride.min(self.window.lines);
         // SAFETY: `advance`, the only caller, saw that the borrowed area has `reach` bytes from
         // `memory` on, aligned; `next + steps <= layout.steps`, so the lines touched are within
-        // `reach`, see the module above (a random loop's window is a part of the `stride` lines that
-        // `reach` has); `new` saw the instructions.
+        // `reach`, see the module above; a random loop's window is a part of the lines that `reach`
+        // has; `new` saw the instructions.
         unsafe { (self.kernel.run)(memory.add(from), stride, steps, ahead, self.value) };
         self.next += steps;
         if self.next >= self.layout.steps && !self.kernel.random {
