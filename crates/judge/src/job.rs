@@ -34,7 +34,7 @@ impl Workers<'_> {
         let mut sum: Option<Series> = None;
         for one in all.filter(|one| one.quantity == quantity) {
             match &mut sum {
-                Some(sum) => sum.stack(one),
+                Some(sum) => sum.fold(one, 0),
                 None => sum = Some(one.clone()),
             }
         }

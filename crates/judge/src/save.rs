@@ -45,7 +45,7 @@ fn interval(run: &Run, ddir: Ddir) -> Option<f64> {
             continue;
         };
         match &mut sum {
-            Some(sum) => sum.stack(series),
+            Some(sum) => sum.fold(series, 0),
             None => sum = Some(series.clone()),
         }
     }

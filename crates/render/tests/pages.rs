@@ -9,8 +9,8 @@ use result::memory::{
 };
 use result::series::{Quantity, Series};
 use result::{
-    Direction, Disk, DiskCounters, Expectation, ExpectedLimit, Failure, Finding, Job, Judgement, Run,
-    Severity, import,
+    Direction, Disk, DiskCounters, Expectation, ExpectedLimit, Failure, Finding, Job, Judgement,
+    Run, Severity, import,
 };
 use units::{Ddir, PerDdir};
 

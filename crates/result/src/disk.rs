@@ -47,7 +47,7 @@ pub struct Disk {
 }
 
 /// Time that a CPU spent in interrupts during the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Interrupts {
     /// The CPU.

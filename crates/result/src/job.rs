@@ -330,7 +330,7 @@ pub struct Setup {
 }
 
 /// A region of a target.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Place {
     /// File or device; empty for a file of the worker's own whose name is not known.
@@ -350,7 +350,7 @@ impl Place {
 
 /// Kernel threads that did a worker's requests in its place, because these would have blocked
 /// (io_uring's `iou-wrk`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Punts {
     /// Such threads at the end of the run.

@@ -83,7 +83,7 @@ impl DeviceIo {
 }
 
 /// A limit that is known, and what it allows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExpectedLimit {
     /// What limits, such as `io1 volume`.
@@ -101,7 +101,7 @@ pub struct ExpectedLimit {
 }
 
 /// What should have been measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Expectation {
     /// Whose: `all jobs`, or a part of the run.
@@ -131,7 +131,7 @@ pub struct Expectation {
 }
 
 /// How long moving an amount of data takes at the speed of the run, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TimeToSave {
     /// The amount.

@@ -82,8 +82,6 @@ impl Sampled {
 impl Sampler {
     /// Samples at these windows from `now_ns` on; 0 samples nothing.
     pub fn new(bw_window_ns: u64, iops_window_ns: u64, now_ns: u64) -> Self {
-        let sampled = bw_window_ns > 0 || iops_window_ns > 0;
-        let second_ns = if sampled { SECOND_NS } else { 0 };
         let track = |every_ns| Track {
             every_ns,
             last_ns: now_ns,
@@ -249,7 +247,12 @@ mod tests {
                 points.map(result::series::Second::mean).collect()
             };
             let (bandwidth, iops) = (means(Quantity::Bandwidth), means(Quantity::Iops));
-            assert!(bandwidth.iter().zip(&iops).all(|(b, n)| (b / 1024.0 - n).abs() < 2.0));
+            assert!(
+                bandwidth
+                    .iter()
+                    .zip(&iops)
+                    .all(|(b, n)| (b / 1024.0 - n).abs() < 2.0)
+            );
             assert_eq!(bandwidth.len(), iops.len());
             iops
         };

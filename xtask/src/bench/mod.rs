@@ -159,7 +159,7 @@ pub fn run(options: &Options) -> Result<()> {
         return bandwidth::run(options.quick, options.rounds);
     }
     if options.history {
-        return history::run(&build()?, options.quick);
+        return history::run(&shell::assay()?, options.quick);
     }
     packages::ensure(&packages::FOR_BENCH)?;
     let bench = Bench {

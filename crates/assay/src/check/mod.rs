@@ -176,7 +176,14 @@ fn check(arguments: &Arguments, signals: &Listener) -> anyhow::Result<ExitCode> 
         .iter()
         .filter(|phase| own.writable || phase.ddir != Ddir::Write);
     for phase in phases {
-        let run = run_phase(phase, &own, size_bytes, signals, declared.as_ref(), &mut live)?;
+        let run = run_phase(
+            phase,
+            &own,
+            size_bytes,
+            signals,
+            declared.as_ref(),
+            &mut live,
+        )?;
         if signals.cancelled() {
             live.close();
             let removed = match own.own {

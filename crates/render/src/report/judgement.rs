@@ -60,7 +60,9 @@ fn bars(known: &[(String, &Expectation)]) -> Block {
         let block = crate::human::bytes(one.block_bytes as f64);
         format!("{of}{}, {block}", one.subject)
     };
-    let list = known.iter().map(|one| (name(one), Bar::new(one.1.measured_iops)));
+    let list = known
+        .iter()
+        .map(|one| (name(one), Bar::new(one.1.measured_iops)));
     let mut bars = Bars::single(Axis::linear("IOPS", Unit::PerS), "workload", list.collect());
     for (category, (_, one)) in known.iter().enumerate() {
         let limit = |bound: &ExpectedLimit| Limit {
