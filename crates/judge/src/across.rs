@@ -74,7 +74,7 @@ fn test(run: &Run) -> Option<Test> {
     let job = run.jobs.first()?;
     let all = || run.global_options.iter().chain(&job.options);
     let value = |key: &str| {
-        let of = all().filter(|(name, _)| name == key).last();
+        let of = all().rfind(|(name, _)| name == key);
         of.map(|(_, value)| value.clone())
     };
     let target = value("filename").or_else(|| value("directory"));

@@ -471,7 +471,7 @@ pub fn of_host(host: &Host, work: &Workload) -> Vec<Limit> {
             let whole = host.device(name).and_then(|part| part.disk.as_ref());
             **name == device.name || whole == Some(&device.name)
         };
-        below.iter().all(|name| it(name))
+        below.iter().all(it)
     };
     for throttle in groups {
         let known = host
