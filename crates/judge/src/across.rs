@@ -212,9 +212,9 @@ fn other_definitions(runs: &[Run]) -> Vec<Finding> {
         let rate = job.dirs[Ddir::Read].iops();
         let total = rate * 100.0 / share;
         let text = format!(
-            "{}, at {}: {rate:.0} IOPS times their latency are {flying:.0} I/Os in flight, {share:.0} \
-             % of the {depth:.0} of the rows beside it: it counts one direction of the mix, and \
-             both make about {total:.0}",
+            "{}, at {}: {rate:.0} IOPS times their latency are {flying:.0} I/Os in flight, \
+             {share:.0} % of the {depth:.0} of the rows beside it: it counts one direction of the \
+             mix, and both make about {total:.0}",
             job.name,
             place(rows[at].0)
         );
