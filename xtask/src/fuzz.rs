@@ -256,7 +256,7 @@ fn damaged(corpus: &[String], number: u64) -> (&'static str, String) {
 /// Another number in the place of the next one.
 fn number_at(bytes: &mut Vec<u8>, at: usize, dice: &mut Dice) {
     let digit = |byte: &u8| byte.is_ascii_digit();
-    let Some(start) = bytes[at..].iter().position(|byte| digit(byte)) else {
+    let Some(start) = bytes[at..].iter().position(digit) else {
         return;
     };
     let start = at + start;

@@ -90,7 +90,6 @@ pub fn job(account: &Account<'_>) -> Job {
         series: account.sampled.series.clone(),
         punts: account.punts,
         setup: Some(setup(worker)),
-        ..Job::default()
     }
 }
 

@@ -207,10 +207,10 @@ fn directories_that_wait_for_a_mount() {
     assert_eq!(finding.id, "not-mounted");
     assert!(finding.text.contains("at /mnt/fast,"), "{}", finding.text);
     let target = &mut run.host.as_mut().unwrap().targets[0];
-    target.path = "/home/file".into();
+    target.path = "/srv/file".into();
     assert_eq!(ids(&run), [""; 0]);
     let target = &mut run.host.as_mut().unwrap().targets[0];
-    target.not_mounted = Some("/home".into());
+    target.not_mounted = Some("/srv".into());
     assert_eq!(ids(&run), ["not-mounted"]);
 }
 

@@ -101,7 +101,7 @@ fn sources(known: &[(String, &Expectation)]) -> Block {
                 Cell::of(Unit::Bytes, one.block_bytes as f64),
                 Cell::of(Unit::PerS, bound.iops),
                 Cell::of(Unit::BytesPerS, bound.bytes_per_s),
-                Cell::words(&source(bound)),
+                Cell::words(source(bound)),
             ];
             if !rows.contains(&row) {
                 rows.push(row);
