@@ -127,11 +127,15 @@ fn different_work_is_informative_only() {
 #[test]
 fn noise_of_the_history_decides_what_matters() {
     let scratch = Scratch::new("noise");
-    let on_host = |tag: &str, what: &str, factors: &[f64]| {
+    let on_host = |tag: &str, kib: f64, what: &str, factors: &[f64]| {
         let mut files = Vec::new();
         for (at, factor) in factors.iter().enumerate() {
             let iops = 38_000.0 * factor;
-            let text = format!("| what | IOPS |\n|---|---|\n| {what} | {iops} |\n");
+            let rate = iops * kib / 1024.0;
+            let text = format!(
+                "| what | IOPS | Bandwidth |\n|---|---|---|\n\
+                 | {kib}KiB {what} | {iops} | {rate} MiB/s |\n"
+            );
             let path = scratch.file(&format!("{tag}{at}.md"), text);
             files.push(path.to_str().expect("UTF-8").to_owned());
         }
@@ -139,8 +143,8 @@ fn noise_of_the_history_decides_what_matters() {
         let words: Vec<&str> = words.chain(files.iter().map(String::as_str)).collect();
         out(&assay(&scratch, &words));
     };
-    on_host("old", "4KiB randread", &[1.0, 1.01, 0.99, 1.005, 0.995]);
-    on_host("new", "4KiB randread", &[0.93, 0.94, 0.92, 0.935, 0.925]);
+    on_host("old", 4.0, "randread", &[1.0, 1.01, 0.99, 1.005, 0.995]);
+    on_host("new", 4.0, "randread", &[0.93, 0.94, 0.92, 0.935, 0.925]);
     let compare = || {
         let words = [
             "compare", "old", "new", "--metric", "iops", "--format", "json",
@@ -155,8 +159,8 @@ fn noise_of_the_history_decides_what_matters() {
     // Other work on the same host varies by 7 % without a reason.
     let wave = |at: usize| 1.0 + 0.02 * ((at * 7 % 11) as f64 - 5.0);
     let noisy: Vec<f64> = (0..10).map(wave).collect();
-    for (tag, kib) in [("n8", 8), ("n16", 16), ("n32", 32), ("n64", 64)] {
-        on_host(tag, &format!("{kib}KiB randwrite"), &noisy);
+    for (tag, kib) in [("n8", 8.0), ("n16", 16.0), ("n32", 32.0), ("n64", 64.0)] {
+        on_host(tag, kib, "randwrite", &noisy);
     }
     let loud = compare();
     assert!(
