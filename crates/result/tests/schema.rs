@@ -31,7 +31,8 @@ fn check(root: &Value, schema: &Value, value: &Value, path: &str, found: &mut Ve
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
+        // One of 128 bits is a float here, and whole as an integer has to be.
+        Value::Number(number) if number.as_f64().is_some_and(|n| n.fract() != 0.0) => "number",
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",
