@@ -125,7 +125,7 @@ fn one(words: &[String], signals: &Listener) -> anyhow::Result<Run> {
     let crew = Crew::new();
     signals.attach(crew.remote());
     let disks = session.watch_disks();
-    let ended = session.run(crew, Intervals::default(), &mut Silent, &disks);
+    let ended = session.run(crew, Intervals::default(), &mut Silent, &disks, None);
     let mut failures = ended.run.jobs.iter().filter_map(|job| job.failure.as_ref());
     if let Some(failure) = failures.next() {
         bail!("{}", failure.message);

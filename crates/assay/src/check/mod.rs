@@ -27,6 +27,7 @@ use result::{Failure, Job, Run};
 use run::{Crew, Intervals, Observer, View};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use units::Ddir;
 use whole::Whole;
 
@@ -142,7 +143,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn check(arguments: &Arguments, signals: &Listener) -> anyhow::Result<ExitCode> {
+fn check(arguments: &Arguments, signals: &Arc<Listener>) -> anyhow::Result<ExitCode> {
     let at = match &arguments.place {
         Some(place) => place.clone(),
         None => std::env::current_dir().context("the current directory cannot be found")?,

@@ -113,7 +113,7 @@ impl Personality<'_> {
     }
 
     /// One run of all jobs.
-    fn once(&mut self, spec: &Spec, signals: &Listener) -> ExitCode {
+    fn once(&mut self, spec: &Spec, signals: &Arc<Listener>) -> ExitCode {
         let session = match Session::new(spec) {
             Ok(session) => session,
             Err(error) => return self.refuse(&format!("{error:#}")),
