@@ -294,10 +294,12 @@ fn run_phase(
     let ended = session.run(crew, intervals, &mut watched, &disks, declared);
     live.finish(&ended.run);
     let mut run = ended.run;
-    for judgement in &mut run.judgement {
-        for one in &mut judgement.expectations {
-            one.subject = phase.title.to_owned();
-        }
+    for one in run
+        .judgement
+        .iter_mut()
+        .flat_map(|all| &mut all.expectations)
+    {
+        one.subject = phase.title.to_owned();
     }
     if let Some(job) = run.jobs.first_mut().filter(|job| job.series.is_empty()) {
         job.series = live.series(LIVE_NS / 1_000_000);
