@@ -83,6 +83,10 @@ fn without_numbers(body: &str) -> String {
             if out[..padded].ends_with(['=', '[', '-']) {
                 out.truncate(padded);
             }
+            // The sign of a slope is chance.
+            if out.ends_with("=-") {
+                out.pop();
+            }
             out.push('#');
         } else if c == ' ' && out.ends_with("( ") {
             // Unit columns are right-aligned: `(  KiB/s)`.

@@ -4,6 +4,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use result::{Run, Source};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -19,10 +20,16 @@ pub fn packed(run: &Run) -> std::io::Result<(Vec<u8>, String)> {
     Ok((encoder.finish()?, identity(run, &json)?))
 }
 
-/// Digest of the document. The directory that a report was read from does not make it another.
+/// Digest of the document. The directory that a report was read from does not make it another, nor
+/// do fields that a later version has added and an older document lacks.
 fn identity(run: &Run, json: &[u8]) -> std::io::Result<String> {
+    let said = |json: &[u8]| -> std::io::Result<String> {
+        let mut value: Value = serde_json::from_slice(json)?;
+        leave_what_is_said(&mut value);
+        Ok(digest(&serde_json::to_vec(&value)?))
+    };
     let Some(source) = &run.source else {
-        return Ok(digest(json));
+        return said(json);
     };
     if source.format == OWN {
         // A document of ours that went through a file is still the same run.
@@ -30,7 +37,7 @@ fn identity(run: &Run, json: &[u8]) -> std::io::Result<String> {
             source: None,
             ..run.clone()
         };
-        return Ok(digest(&serde_json::to_vec(&run)?));
+        return said(&serde_json::to_vec(&run)?);
     }
     match Path::new(&source.file).file_name() {
         Some(name) if *name != *source.file => {
@@ -40,9 +47,28 @@ fn identity(run: &Run, json: &[u8]) -> std::io::Result<String> {
                 file,
                 ..Source::clone(source)
             }));
-            Ok(digest(&serde_json::to_vec(&run)?))
+            said(&serde_json::to_vec(&run)?)
         }
-        _ => Ok(digest(json)),
+        _ => said(json),
+    }
+}
+
+/// Takes fields out that say nothing: what is empty, zero or false is the same as what is absent.
+fn leave_what_is_said(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(leave_what_is_said);
+            fields.retain(|_, value| match value {
+                Value::Null => false,
+                Value::Bool(said) => *said,
+                Value::Number(number) => number.as_f64() != Some(0.0),
+                Value::String(text) => !text.is_empty(),
+                Value::Array(list) => !list.is_empty(),
+                Value::Object(fields) => !fields.is_empty(),
+            });
+        }
+        Value::Array(list) => list.iter_mut().for_each(leave_what_is_said),
+        _ => {}
     }
 }
 
