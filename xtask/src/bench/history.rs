@@ -26,8 +26,8 @@ const SEARCHES: [(&str, &[&str]); 6] = [
     ("list, a host", &["--host", "host7"]),
     ("list, a tag", &["--tag", "release"]),
     (
-        "list, a day",
-        &["--since", "2024-03-01", "--until", "2024-03-02"],
+        "list, a month",
+        &["--since", "2024-03-01", "--until", "2024-04-01"],
     ),
     ("list, everything", &[]),
 ];

@@ -1,7 +1,14 @@
 # A zoned NVMe namespace of 24 zones of 1 MiB, of which 768 KiB can be written, four of them at once;
 # and a null_blk device whose first zones need no order.
-disk=/dev/nvme0n1
-same "the namespace is zoned" "$(cat /sys/block/nvme0n1/queue/zoned)" host-managed
+# Drives are numbered as they answer.
+number() {
+    for drive in /sys/class/nvme/nvme*; do
+        grep -q "^$1 *$" $drive/serial && echo ${drive##*nvme}
+    done
+}
+first=$(number lab0)
+disk=/dev/nvme${first}n1
+same "the namespace is zoned" "$(cat /sys/block/nvme${first}n1/queue/zoned)" host-managed
 zbd="--zonemode=zbd --direct=1 --output-format=json --output=zoned.json"
 check "zones are written in order" fio --name=a --filename=$disk --rw=write --bs=64k $zbd
 sed -n '/"write" : {/,$p' zoned.json >write.json
@@ -32,7 +39,7 @@ refused "buffered writes" "direct I/O is mandatory" fio --name=a --filename=$dis
 refused "another zone size" "does not match disk zone size 1048576" fio --name=a --filename=$disk \
     --rw=write --bs=16k --zonesize=2m --zonemode=zbd --direct=1
 # The same through commands.
-ng="--name=a --filename=/dev/ng0n1 --ioengine=io_uring_cmd --iodepth=4 $zbd"
+ng="--name=a --filename=/dev/ng${first}n1 --ioengine=io_uring_cmd --iodepth=4 $zbd"
 check "commands write at the write pointers and verify" fio $ng --rw=randwrite --bs=16k --verify=crc32c --size=6z
 check "commands append to zones" fio $ng --rw=write --bs=16k --write_mode=zone_append --verify=crc32c --iodepth=1 \
     --offset=8z --size=6z
@@ -40,10 +47,10 @@ check "the block device has what was appended" fio --name=a --filename=$disk --r
     --verify=crc32c --offset=8z --size=6z $zbd
 same "all of it" "$(value io_bytes zoned.json)" $((6 * 768 * 1024))
 check "commands reset zones" fio $ng --rw=trim --bs=1m
-refused "appends need zones" "zonemode=zbd" fio --name=a --filename=/dev/ng0n1 --ioengine=io_uring_cmd \
+refused "appends need zones" "zonemode=zbd" fio --name=a --filename=/dev/ng${first}n1 --ioengine=io_uring_cmd \
     --rw=write --bs=16k --write_mode=zone_append
 # The write pointer of the zone lies behind the write that failed.
-fails="--name=a --filename=/dev/nvme1n1 --rw=write --bs=64k $zbd --continue_on_error=write --ignore_error=,ENODATA:EIO"
+fails="--name=a --filename=/dev/nvme$(number lab1)n1 --rw=write --bs=64k $zbd --continue_on_error=write --ignore_error=,ENODATA:EIO"
 check "a zone goes on behind a write that failed" fio $fails --recover_zbd_write_error=1
 same "one write failed" "$(value total_err zoned.json)" 1
 config=/sys/kernel/config/nullb/zones
