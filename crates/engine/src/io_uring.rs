@@ -8,7 +8,7 @@ use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
 use crate::cmdprio::{self, CmdPrio};
 use crate::{direct, inline};
 use std::io;
-use sys::file::File;
+use sys::file::{File, Kind};
 use sys::ring::{Config, Op, Ring, Span, Stage, Want};
 use sys::transfer::{RWF_ATOMIC, RWF_DONTCACHE, RWF_NOWAIT};
 use units::{Ddir, PerDdir};
@@ -135,6 +135,12 @@ impl Uring {
     }
 }
 
+/// Requests on this file end up with the kernel's threads whatever is asked for: said at once, each
+/// one is spared the attempt before (zram, and drivers like it).
+fn waits(file: &File) -> bool {
+    matches!(file.kind(), Kind::Regular | Kind::Block) && !file.tries_without_waiting()
+}
+
 impl Engine for Uring {
     type Options = Options;
     const NAME: &'static str = "io_uring";
@@ -184,10 +190,17 @@ impl Engine for Uring {
         };
         let ring = Ring::new(setup.pool, setup.files, &config)
             .map_err(|(stage, source)| Self::refuse(depth, &stage, source))?;
+        let force_async = match options.force_async {
+            0 if !options.nowait && !options.hipri => {
+                let files = ring.files();
+                u32::from(!files.is_empty() && files.iter().all(waits))
+            }
+            asked => asked,
+        };
         Ok(Uring {
             ring,
             polls: options.hipri,
-            force_async: options.force_async,
+            force_async,
             since_async: 0,
             sync_range_flags: setup.sync_range_flags,
         })

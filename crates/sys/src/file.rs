@@ -4,7 +4,7 @@
 //! number encodes; the descriptor is owned by the [`File`].
 
 use rustix::fs::{Advice, FallocateFlags, FileType, Mode, OFlags, StatxFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -334,6 +334,17 @@ impl File {
         }
     }
 
+    /// Whether the kernel can try a request on this file without waiting for it. Where it cannot, a
+    /// ring hands each one to a kernel thread, after an attempt that has to fail; an answer that is
+    /// not clear counts as yes. Reads far behind the end, and so moves nothing.
+    pub fn tries_without_waiting(&self) -> bool {
+        const FAR: u64 = 1 << 62;
+        let mut byte = [0];
+        let mut buffers = [io::IoSliceMut::new(&mut byte)];
+        let told = rustix::io::preadv2(self, &mut buffers, FAR, ReadWriteFlags::NOWAIT);
+        told != Err(Errno::OPNOTSUPP)
+    }
+
     /// `fsync`.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
@@ -406,6 +417,20 @@ mod tests {
         durability: Durability::Lazy,
         no_access_time: true,
     };
+
+    #[test]
+    fn files_that_cannot_be_tried_are_told_apart() {
+        let how = Open {
+            read: true,
+            ..Open::default()
+        };
+        let tries = |path: &str| {
+            let file = File::open(Path::new(path), how).unwrap();
+            file.tries_without_waiting()
+        };
+        assert!(tries("/dev/null"));
+        assert!(!tries("/proc/sys/kernel/ostype"));
+    }
 
     #[test]
     fn sizes_allocation_and_holes() {
