@@ -31,14 +31,7 @@ impl Workers<'_> {
 
     fn of(&self, quantity: Quantity) -> Option<(Vec<f64>, u64)> {
         let all = self.list.iter().flat_map(|job| &job.series);
-        let mut sum: Option<Series> = None;
-        for one in all.filter(|one| one.quantity == quantity) {
-            match &mut sum {
-                Some(sum) => sum.fold(one, 0),
-                None => sum = Some(one.clone()),
-            }
-        }
-        let sum = sum?;
+        let sum = Series::total(all.filter(|one| one.quantity == quantity))?;
         let points: Vec<f64> = sum.points().map(Second::mean).collect();
         let inner = points.get(1..points.len().saturating_sub(1))?;
         Some((inner.to_vec(), sum.interval_ms))

@@ -36,20 +36,14 @@ pub fn time_to_save(run: &Run, bytes: u64) -> Option<TimeToSave> {
 
 /// Half the interval of the mean speed, as a share of it.
 fn interval(run: &Run, ddir: Ddir) -> Option<f64> {
-    let mut sum: Option<Series> = None;
-    for job in &run.jobs {
-        let rate = |series: &&Series| {
-            series.ddir == ddir && matches!(series.quantity, Quantity::Iops | Quantity::Bandwidth)
-        };
-        let Some(series) = job.series.iter().find(rate) else {
-            continue;
-        };
-        match &mut sum {
-            Some(sum) => sum.fold(series, 0),
-            None => sum = Some(series.clone()),
-        }
-    }
-    let points: Vec<f64> = sum?.points().map(Second::mean).collect();
+    let rate = |series: &&Series| {
+        series.ddir == ddir && matches!(series.quantity, Quantity::Iops | Quantity::Bandwidth)
+    };
+    let rates = run
+        .jobs
+        .iter()
+        .filter_map(|job| job.series.iter().find(rate));
+    let points: Vec<f64> = Series::total(rates)?.points().map(Second::mean).collect();
     let inner = points.get(1..points.len().saturating_sub(1))?;
     let interval = batch_means(inner)?;
     (interval.mean > 0.0).then(|| interval.half_width() / interval.mean)

@@ -133,6 +133,14 @@ impl Series {
         self.add(time_ms, value)
     }
 
+    /// What several workers that began together did as one; `None` of none.
+    pub fn total<'a>(all: impl IntoIterator<Item = &'a Series>) -> Option<Series> {
+        let mut all = all.into_iter();
+        let mut total = all.next()?.clone();
+        all.for_each(|one| total.fold(one, 0));
+        Some(total)
+    }
+
     /// Adds what another worker did in the same time: rates add, latencies pool. `late_ms` is how
     /// much later the other one began.
     pub fn fold(&mut self, other: &Series, late_ms: u64) {

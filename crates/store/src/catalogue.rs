@@ -1,6 +1,6 @@
 //! What of a document goes into tables.
 
-use crate::document::digest;
+use crate::document::{self, digest};
 use result::memory::compare::{Direction as Way, figures};
 use result::{Direction, Job, LatencyClass, Run, Unified, host};
 use serde::Serialize;
@@ -265,7 +265,7 @@ pub fn machine(picture: &result::Host) -> String {
 }
 
 fn digest_of(value: &impl Serialize) -> String {
-    serde_json::to_vec(value).map_or_else(|_| String::new(), |json| digest(&json))
+    document::digest_of(value).unwrap_or_default()
 }
 
 #[cfg(test)]

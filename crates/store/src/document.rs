@@ -4,6 +4,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use result::{Run, Source};
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
@@ -20,24 +21,17 @@ pub fn packed(run: &Run) -> std::io::Result<(Vec<u8>, String)> {
     Ok((encoder.finish()?, identity(run, &json)?))
 }
 
-/// Digest of the document. The directory that a report was read from does not make it another, nor
-/// do fields that a later version has added and an older document lacks.
-fn identity(run: &Run, json: &[u8]) -> std::io::Result<String> {
-    let said = |json: &[u8]| -> std::io::Result<String> {
-        let mut value: Value = serde_json::from_slice(json)?;
-        leave_what_is_said(&mut value);
-        Ok(digest(&serde_json::to_vec(&value)?))
-    };
+/// Digest of the document. The directory that a report was read from does not make it another.
+fn identity(run: &Run, json: &[u8]) -> serde_json::Result<String> {
     let Some(source) = &run.source else {
-        return said(json);
+        return digest_of_json(json);
     };
     if source.format == OWN {
         // A document of ours that went through a file is still the same run.
-        let run = Run {
+        return digest_of(&Run {
             source: None,
             ..run.clone()
-        };
-        return said(&serde_json::to_vec(&run)?);
+        });
     }
     match Path::new(&source.file).file_name() {
         Some(name) if *name != *source.file => {
@@ -47,10 +41,24 @@ fn identity(run: &Run, json: &[u8]) -> std::io::Result<String> {
                 file,
                 ..Source::clone(source)
             }));
-            said(&serde_json::to_vec(&run)?)
+            digest_of(&run)
         }
-        _ => said(json),
+        _ => digest_of_json(json),
     }
+}
+
+/// Digest of a value, which fields that a later version adds do not change while they say nothing.
+///
+/// # Errors
+/// It has no JSON.
+pub fn digest_of(value: &impl Serialize) -> serde_json::Result<String> {
+    digest_of_json(&serde_json::to_vec(value)?)
+}
+
+fn digest_of_json(json: &[u8]) -> serde_json::Result<String> {
+    let mut value: Value = serde_json::from_slice(json)?;
+    leave_what_is_said(&mut value);
+    Ok(digest(&serde_json::to_vec(&value)?))
 }
 
 /// Takes fields out that say nothing: what is empty, zero or false is the same as what is absent.

@@ -301,9 +301,6 @@ fn run_phase(
     {
         one.subject = phase.title.to_owned();
     }
-    if let Some(job) = run.jobs.first_mut().filter(|job| job.series.is_empty()) {
-        job.series = live.series(LIVE_NS / 1_000_000);
-    }
     Ok(run)
 }
 

@@ -14,14 +14,11 @@ use crate::signals::Listener;
 use metrics::Metrics;
 use render::Eta;
 use result::Run;
-use result::series::{Quantity, Series};
 use run::{Phase, View};
 use screen::Screen;
-use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Instant;
-use units::{Ddir, PerDdir};
 use windows::Windows;
 
 /// What is shown.
@@ -91,18 +88,6 @@ pub struct Live {
     windows: Windows,
     moment: Moment,
     begun: Instant,
-    /// End of each window since the beginning, and what was done in it.
-    past: VecDeque<Past>,
-}
-
-/// Windows that are kept; a check has a few, and whoever runs longer needs none.
-const MOST_PAST: usize = 1000;
-
-struct Past {
-    end_ns: u64,
-    ns: u64,
-    ios: PerDdir<u64>,
-    bytes: PerDdir<u64>,
 }
 
 impl Live {
@@ -127,7 +112,6 @@ impl Live {
             windows: Windows::default(),
             moment: Moment::default(),
             begun: Instant::now(),
-            past: VecDeque::new(),
         })
     }
 
@@ -140,35 +124,6 @@ impl Live {
         self.meter = Meter::default();
         self.windows = Windows::default();
         self.begun = Instant::now();
-        self.past.clear();
-    }
-
-    /// What was done since the beginning, in steps of `step_ms`, as far as it is kept.
-    pub fn series(&self, step_ms: u64) -> Vec<Series> {
-        let mut all = Vec::new();
-        for ddir in Ddir::DATA
-            .into_iter()
-            .filter(|d| self.past.iter().any(|p| p.ios[*d] > 0))
-        {
-            for quantity in [Quantity::Bandwidth, Quantity::Iops] {
-                let mut series = Series::new(quantity, ddir);
-                series.interval_ms = step_ms;
-                for past in &self.past {
-                    let done = match quantity {
-                        Quantity::Bandwidth => past.bytes[ddir],
-                        _ => past.ios[ddir],
-                    };
-                    let rate = u128::from(done) * 1_000_000_000 / u128::from(past.ns.max(1));
-                    // Windows that came late fill every step that they cover: no step is empty.
-                    let step = |ns: u64| (ns as f64 / (step_ms as f64 * 1e6)).round() as u64;
-                    for at in step(past.end_ns.saturating_sub(past.ns))..step(past.end_ns) {
-                        series.add((at + 1) * step_ms, rate as u64);
-                    }
-                }
-                all.push(series);
-            }
-        }
-        all
     }
 
     /// Takes in the counters of a running crew.
@@ -208,16 +163,6 @@ impl Live {
         let now_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let window = self.windows.next(run, now_ns);
         self.moment.elapsed_ns = now_ns;
-        let total = window.total();
-        self.past.push_back(Past {
-            end_ns: now_ns,
-            ns: window.ns,
-            ios: PerDdir::from_fn(|ddir| total[ddir].ios),
-            bytes: PerDdir::from_fn(|ddir| total[ddir].bytes),
-        });
-        if self.past.len() > MOST_PAST {
-            self.past.pop_front();
-        }
         if let Some(metrics) = &self.metrics {
             metrics.take(&self.moment, &window);
         }
