@@ -42,13 +42,15 @@ impl Whole {
     }
 }
 
-/// Findings of all phases, the gravest first. What devices did is told of one job alone.
+/// Findings of all phases, the gravest first. Verdicts stand with the expectations of the phases,
+/// and what devices did is told of one job alone: neither is the whole's.
 fn add_judgement(all: &mut Judgement, more: Option<Judgement>) {
     let more = more.unwrap_or_default();
     all.findings.extend(more.findings);
     all.findings
         .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     all.expectations.extend(more.expectations);
+    all.verdict = None;
     all.device_io = None;
 }
 
@@ -101,6 +103,7 @@ mod tests {
         let phase = |name: &str, disks: Vec<Disk>, severity| Run {
             judgement: Some(Judgement {
                 findings: vec![finding("slow", severity)],
+                verdict: Some("of one phase".to_owned()),
                 expectations: vec![Default::default()],
                 ..Default::default()
             }),
@@ -133,5 +136,6 @@ mod tests {
         let texts: Vec<&str> = judgement.findings.iter().map(|f| f.text.as_str()).collect();
         assert_eq!(texts, ["read: slow", "write: slow"]);
         assert_eq!(judgement.expectations.len(), 2);
+        assert_eq!(judgement.verdict, None);
     }
 }
