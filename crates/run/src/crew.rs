@@ -24,6 +24,10 @@ use units::PerDdir;
 
 /// Stack of a worker's thread, bytes: loops do not recurse and keep nothing large on it.
 const STACK_BYTES: usize = 512 << 10;
+/// Blocks from here on are mapped, bytes: below the bins of a histogram and the bits of a random
+/// map, of which an idle job touches few pages.
+const MAP_BYTES: usize = 12 << 10;
+
 /// What the crew hears from workers and from outside.
 pub(crate) enum Event {
     /// A worker is ready to start.
@@ -178,6 +182,7 @@ impl Crew {
 
     /// Runs the plan to its end.
     pub fn run(self, plan: &Plan, intervals: Intervals, observer: &mut dyn Observer) -> Ended {
+        sys::process::set_map_threshold(MAP_BYTES);
         let genesis_ns = monotonic_ns();
         let io_workers = Arc::default();
         let mut flows = HashMap::new();

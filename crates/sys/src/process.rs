@@ -38,6 +38,20 @@ pub fn process_id() -> u32 {
     std::process::id()
 }
 
+/// Makes the allocator take blocks of at least `bytes` from the kernel, for the whole process.
+/// Such blocks are zero as they come; glibc clears those of a thread's heap by hand, and so makes
+/// every page of an array resident that hardly any value reaches. Other C libraries stay as they
+/// are.
+pub fn set_map_threshold(bytes: usize) {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: mallopt takes two integers and refuses what it does not know.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, bytes as libc::c_int);
+    }
+    #[cfg(not(target_env = "gnu"))]
+    let _ = bytes;
+}
+
 /// Sets the calling thread's nice value (-20 most urgent, 19 least). On Linux niceness belongs
 /// to the thread.
 pub fn set_nice(nice: i32) -> io::Result<()> {

@@ -70,6 +70,11 @@ impl Content<'_> {
     pub(super) fn fill(&self, buf: &mut [u8]) {
         let (random, rest) = buf.split_at_mut(random_bytes(buf.len(), self.compress_percent));
         fill_random(random, self.seed);
+        // Also because a memset of no bytes at the end of a mapping is slow: with AVX-512 it is a
+        // masked store, whose fault on the page behind the processor must first suppress.
+        if rest.is_empty() {
+            return;
+        }
         if self.fill_pattern.is_empty() {
             rest.fill(0);
         } else {
