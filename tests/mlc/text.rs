@@ -196,6 +196,7 @@ fn loaded_latency() {
     for words in [
         "--loaded_latency -b4m -t0.05 -T -d0 -W5 -Q",
         "--loaded_latency -b4m -t0.05 -T -d0 -W5 -U -n1024",
+        "--loaded_latency -b4m -t0.05 -T -d0 -W10 -K0",
     ] {
         expect(
             words,

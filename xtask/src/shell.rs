@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -29,6 +31,13 @@ pub fn command(words: &[&str]) -> Command {
     command
 }
 
+/// Says what comes next, and how long the chore has taken so far.
+pub fn announce(what: &str) {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    eprintln!("[{:4} s] $ {what}", start.elapsed().as_secs());
+}
+
 /// Runs a command with its output passed through.
 ///
 /// # Errors
@@ -42,7 +51,7 @@ pub fn run(words: &[&str]) -> Result<()> {
 /// # Errors
 /// The command cannot be started or does not succeed.
 pub fn run_with(words: &[&str], places: &[(&str, &Path)]) -> Result<()> {
-    eprintln!("$ {}", words.join(" "));
+    announce(&words.join(" "));
     let status = command(words)
         .envs(places.iter().copied())
         .status()

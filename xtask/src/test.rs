@@ -39,6 +39,7 @@ pub fn all(words: &[String]) -> Result<()> {
             shell::run(&["cargo", "test", "--workspace", "--no-run", "--quiet"])
         },
     )?;
+    shell::announce("bench, fuzz, icount and lab");
     bench::run(&bench::Options::quick())?;
     bench::run(&bench::Options::quick_memory())?;
     bench::run(&bench::Options::quick_history())?;
@@ -49,6 +50,7 @@ pub fn all(words: &[String]) -> Result<()> {
         || if lab { lab::run(&[]) } else { Ok(()) },
     )?;
     let total = tests()?;
+    shell::announce("page");
     page::of_tests()?;
     println!("{} passed, {} failed", total.passed, total.failed);
     Ok(())
@@ -71,7 +73,7 @@ fn beside(
 /// make are left for the browser.
 fn tests() -> Result<Counts> {
     let words = ["cargo", "test", "--workspace", "--no-fail-fast"];
-    eprintln!("$ {}", words.join(" "));
+    shell::announce(&words.join(" "));
     let mut child = shell::command(&words)
         .env("RUST_TEST_THREADS", threads().to_string())
         .env("ASSAY_PAGES", page::made()?)

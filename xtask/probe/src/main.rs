@@ -77,7 +77,8 @@ fn kernels(count: u64) {
         for _ in 0..count {
             let bytes = counted_pass(&mut pass, &area);
             let traffic = kernel.op.traffic();
-            let each = bytes / traffic.lines() as u64 / kernel.isa.width() as u64;
+            let lines = bytes / traffic.lines() as u64 / memory::kernel::LINE as u64;
+            let each = lines * (kernel.isa.touched() / kernel.isa.width()) as u64;
             let (loads, stores) = (traffic.loads as u64, traffic.stores as u64);
             println!("{} {} {}", kernel.name(), each * loads, each * stores);
         }

@@ -177,6 +177,7 @@ impl Setup {
     pub fn isa(&self) -> Isa {
         let narrow = || Isa::ALL.into_iter().find(|isa| isa.supported());
         match (self.flags.avx2, self.flags.avx512) {
+            _ if self.flags.whole_lines == 0 => Isa::Part,
             (true, _) => Isa::Avx2,
             (_, true) => Isa::Avx512,
             _ => narrow().unwrap_or(Isa::Sse2),
@@ -367,14 +368,15 @@ pub fn op(traffic: Traffic) -> Op {
     }
 }
 
-fn letter(isa: Isa) -> char {
-    if isa == Isa::Avx512 { 'Z' } else { 'Y' }
+fn letter(isa: Isa) -> &'static str {
+    match isa {
+        Isa::Avx512 => "Z",
+        Isa::Part => "K0",
+        _ => "Y",
+    }
 }
 
 fn refuse_what_is_not_built(mode: Mode, flags: &Flags) -> anyhow::Result<()> {
-    if flags.whole_lines == 0 {
-        bail!("`-K0` is not supported: the loops move whole lines");
-    }
     if flags.range == Some(0) && mode != Mode::Scan {
         bail!("`-n0`: a window has at least one line");
     }

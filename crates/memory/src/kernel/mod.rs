@@ -42,10 +42,12 @@ pub enum Isa {
     Avx512,
     /// 32 bytes at once as a pair, every AArch64.
     Neon,
+    /// 16 bytes of each line and no more, x86-64. Only ever chosen by name.
+    Part,
 }
 
 impl Isa {
-    /// All of them, narrow to wide.
+    /// All that move whole lines, narrow to wide.
     pub const ALL: [Isa; 4] = [Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon];
 
     /// The word for options and reports.
@@ -55,13 +57,14 @@ impl Isa {
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
             Isa::Neon => "neon",
+            Isa::Part => "part",
         }
     }
 
     /// Bytes that one instruction loads or stores.
     pub fn width(self) -> usize {
         match self {
-            Isa::Sse2 | Isa::Neon => 16,
+            Isa::Sse2 | Isa::Neon | Isa::Part => 16,
             Isa::Avx2 => 32,
             Isa::Avx512 => 64,
         }
@@ -71,13 +74,18 @@ impl Isa {
     pub fn supported(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return match self {
-            Isa::Sse2 => true,
+            Isa::Sse2 | Isa::Part => true,
             Isa::Avx2 => std::is_x86_feature_detected!("avx2"),
             Isa::Avx512 => std::is_x86_feature_detected!("avx512f"),
             Isa::Neon => false,
         };
         #[cfg(not(target_arch = "x86_64"))]
         return self == Isa::Neon && cfg!(target_arch = "aarch64");
+    }
+
+    /// Bytes of each line that are loaded or stored.
+    pub fn touched(self) -> usize {
+        if self == Isa::Part { self.width() } else { LINE }
     }
 
     /// The widest one supported.
@@ -151,13 +159,14 @@ pub fn all() -> impl Iterator<Item = &'static Kernel> {
     tables.into_iter().flatten()
 }
 
-/// The loops of one operation that this processor can run, in linear order; `isa` narrows them.
+/// The loops of one operation that this processor can run, in linear order; `isa` narrows them, and
+/// without it those that move whole lines are meant.
 pub fn candidates(op: Op, isa: Option<Isa>) -> impl Iterator<Item = &'static Kernel> {
     all().filter(move |kernel| {
         kernel.op == op
             && !kernel.random
             && kernel.isa.supported()
-            && isa.is_none_or(|wanted| wanted == kernel.isa)
+            && isa.map_or(kernel.isa != Isa::Part, |wanted| wanted == kernel.isa)
     })
 }
 

@@ -231,6 +231,16 @@ fn check(mode: Mode, flags: &Flags, given: &[char]) -> Result<(), String> {
             "`-U` goes with -R, -W2, -W5 and -W6, not with -{traffic}"
         ));
     }
+    if flags.whole_lines == 0 {
+        if let Some(letter) = ['Y', 'Z'].into_iter().find(|letter| has(*letter)) {
+            return Err(format!(
+                "`-K0` takes 16 bytes of each line, `-{letter}` says how more are taken"
+            ));
+        }
+        if flags.random_load {
+            return Err("`-K0` goes through the lines in order, `-U` does not".to_owned());
+        }
+    }
     if has('n') && mode == Mode::LoadedLatency && !flags.random_load && !has('o') {
         return Err("`-n` is the window of random load: it needs `-U` or `-o`".to_owned());
     }

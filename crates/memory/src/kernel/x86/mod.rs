@@ -7,6 +7,7 @@ use super::{Isa, Kernel};
 mod text;
 mod copy;
 mod mix;
+mod part;
 mod random;
 mod read;
 mod stream;
@@ -14,7 +15,7 @@ mod write;
 mod write_nt;
 
 /// The families.
-pub const TABLES: [&[Kernel]; 7] = [
+pub const TABLES: [&[Kernel]; 8] = [
     read::TABLE,
     write::TABLE,
     write_nt::TABLE,
@@ -22,4 +23,5 @@ pub const TABLES: [&[Kernel]; 7] = [
     stream::TABLE,
     mix::TABLE,
     random::TABLE,
+    part::TABLE,
 ];

@@ -69,6 +69,8 @@ macro_rules! ins {
     (avx2 times_value) => { "vmulpd ymm0, ymm0, ymm15\n" };
     (avx512 times_value) => { "vmulpd zmm0, zmm0, zmm15\n" };
     (sse2 spread) => { "unpcklpd xmm15, xmm15\n" };
+    (part spread) => { ins!(sse2 spread) };
+    (part end) => { ins!(sse2 end) };
     (avx2 spread) => { "vbroadcastsd ymm15, xmm15\n" };
     (avx512 spread) => { "vbroadcastsd zmm15, xmm15\n" };
     // Without this every later SSE instruction of the program would be slow.
@@ -141,6 +143,7 @@ macro_rules! line {
         concat!(part!(avx2 $what $group $d 0), part!(avx2 $what $group $d 32))
     };
     (avx512 $what:ident $group:tt $d:tt) => { part!(avx512 $what $group $d 0) };
+    (part $what:ident $group:tt $d:tt) => { part!(sse2 $what $group $d 0) };
 }
 
 /// All groups that do the same, one line of each after the other: a bit faster than several lines
