@@ -55,7 +55,10 @@ fn words_files_and_numbers_that_make_no_sense() {
             "--loaded_latency -W5 -U -n0".to_owned(),
             "at least one line",
         ),
-        ("--loaded_latency -K0 -Z".to_owned(), "16 bytes of each line"),
+        (
+            "--loaded_latency -K0 -Z".to_owned(),
+            "16 bytes of each line",
+        ),
         ("--loaded_latency -K0 -U".to_owned(), "in order"),
         (
             "--idle_latency -b9000000g".to_owned(),

@@ -85,7 +85,11 @@ impl Isa {
 
     /// Bytes of each line that are loaded or stored.
     pub fn touched(self) -> usize {
-        if self == Isa::Part { self.width() } else { LINE }
+        if self == Isa::Part {
+            self.width()
+        } else {
+            LINE
+        }
     }
 
     /// The widest one supported.

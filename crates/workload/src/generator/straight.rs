@@ -213,15 +213,17 @@ impl Scale {
 #[inline(always)]
 fn draw(taus: &mut Taus88, scale: Scale, map: Option<&mut Map>, again: bool) -> Option<u64> {
     let block = scale.below(taus.draw());
-    let Some(map) = map.filter(|map| map.is_set(block)) else {
+    let Some(map) = map else {
         return Some(block);
     };
-    map.next_free(block).or_else(|| {
-        again.then(|| {
-            map.reset();
-            scale.below(taus.draw())
+    map.free_near(block)
+        .or_else(|| map.free_from_block(block))
+        .or_else(|| {
+            again.then(|| {
+                map.reset();
+                scale.below(taus.draw())
+            })
         })
-    })
 }
 
 #[cfg(test)]
