@@ -12,7 +12,7 @@ fn disk(test: &str, mib: u64) -> Option<LoopDisk> {
     LoopDisk::new(mib).map_err(|why| skip(test, &why)).ok()
 }
 
-fn text(path: &Path) -> &str {
+pub(super) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
@@ -27,7 +27,7 @@ fn poke(device: &Path, offset: u64, bytes: &[u8]) {
     file.sync_all().expect("flushed");
 }
 
-fn backing(disk: &LoopDisk) -> PathBuf {
+pub(super) fn backing(disk: &LoopDisk) -> PathBuf {
     let name = disk.device().file_name().expect("a device name");
     let file = Path::new("/sys/block").join(name).join("loop/backing_file");
     fs::read_to_string(file)

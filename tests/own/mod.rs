@@ -8,8 +8,10 @@ mod guard;
 mod history;
 mod inspect;
 mod live;
+mod outputs;
 mod proofs;
 mod report;
+mod stacks;
 
 use crate::harness::command::{Running, assay_path};
 use crate::harness::{Fio, fio};

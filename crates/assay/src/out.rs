@@ -1,6 +1,12 @@
-//! Text for standard output, at once and without a panic when nobody reads it any more.
+//! Text for standard output, at once and without a panic when nobody reads it any more, and files
+//! that people name for reports: never a device, nor one that is also read.
 
+use anyhow::{Context, bail};
+use host::{Facts, Root};
+use plan::guard;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Writes and flushes.
 ///
@@ -16,4 +22,47 @@ pub fn put(text: &str) -> io::Result<()> {
 pub fn is_gone(error: &anyhow::Error) -> bool {
     let io = error.downcast_ref::<io::Error>();
     io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Looks at a place that a report is to go to.
+///
+/// # Errors
+/// It is a block device or stands for one in use, or a mistyped name of one.
+pub fn check(path: &Path) -> anyhow::Result<()> {
+    let facts = Facts::read(&Root::default())?;
+    Ok(guard::output(&facts, path)?)
+}
+
+/// Writes a file that was named by its user.
+///
+/// # Errors
+/// As for [`check`], and what the system says.
+pub fn file(path: &Path, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    check(path)?;
+    std::fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+/// Refuses to write over what is read.
+///
+/// # Errors
+/// `path` and one of `inputs` are one file.
+pub fn check_apart<'a>(
+    path: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> anyhow::Result<()> {
+    for input in inputs {
+        if is_same(path, input) {
+            bail!("{} is read, and cannot be written too", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// Whether two names lead to one ordinary file.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let meta = std::fs::metadata(path).ok().filter(|meta| meta.is_file())?;
+        Some((meta.dev(), meta.ino()))
+    };
+    place(a).is_some_and(|at| place(b) == Some(at))
 }

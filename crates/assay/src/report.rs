@@ -105,10 +105,16 @@ fn report(arguments: &Arguments) -> anyhow::Result<()> {
         (None, _) => Format::Html,
     };
     let text = rendered(&runs, format)?;
-    let page = Path::new(PAGE);
     match output {
-        Some(path) if path != Path::new("-") => write(path, &text),
-        None if format == Format::Html => write(page, &text),
+        Some(path) if path != Path::new("-") => {
+            crate::out::check_apart(path, arguments.files.iter().map(PathBuf::as_path))?;
+            write(path, &text)
+        }
+        None if format == Format::Html => {
+            let page = Path::new(PAGE);
+            check_page(page)?;
+            write(page, &text)
+        }
         _ => match std::io::stdout().write_all(text.as_bytes()) {
             // A reader that has seen enough is no mistake.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -118,10 +124,31 @@ fn report(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| path.display().to_string())?;
+    crate::out::file(path, text)?;
     println!("{}", path.display());
     Ok(())
 }
+
+/// A file that nobody named is replaced only where it is a page of ours.
+fn check_page(path: &Path) -> anyhow::Result<()> {
+    let is_ours = match std::fs::read(path) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let packed = text.contains(render::PACKED);
+            text.starts_with(DOCTYPE) && (text.contains(ISLAND) || packed)
+        }
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !is_ours {
+        let path = path.display();
+        bail!("{path} is there and no page of Assay's; move it away, or name another with -o");
+    }
+    Ok(())
+}
+
+const DOCTYPE: &str = "<!DOCTYPE html>";
+/// Where a page has its result.
+const ISLAND: &str = "id=\"raw-result\">";
 
 fn rendered(runs: &[Named], format: Format) -> anyhow::Result<String> {
     if format == Format::Json {
@@ -148,7 +175,8 @@ fn rendered(runs: &[Named], format: Format) -> anyhow::Result<String> {
 pub fn page(runs: &[Named]) -> anyhow::Result<PathBuf> {
     let text = rendered(runs, Format::Html)?;
     let path = std::env::current_dir()?.join(PAGE);
-    std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    check_page(&path)?;
+    crate::out::file(&path, text)?;
     Ok(path)
 }
 
@@ -226,8 +254,7 @@ fn imported(name: &str, text: &str) -> anyhow::Result<Vec<Run>> {
 /// Documents of Assay: one or several after each other, a list, `assay import --json`, or those in
 /// a page. `None` where the text is nothing of the kind.
 fn documents(text: &str) -> Option<anyhow::Result<Vec<Run>>> {
-    const ISLAND: &str = "id=\"raw-result\">";
-    let page = text.starts_with("<!DOCTYPE html>");
+    let page = text.starts_with(DOCTYPE);
     if page && text.contains(render::PACKED) {
         let packed = anyhow::anyhow!("its result is packed; open it and save the raw result first");
         return Some(Err(packed));

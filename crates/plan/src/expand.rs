@@ -309,6 +309,8 @@ impl Build<'_> {
                 contents: buffers.fill.clone(),
             });
         }
+        let logs = record::logs(job, number);
+        record::check_logs(self.facts, &logs, &targets).map_err(one)?;
         let mut faults = Vec::new();
         let placement = place::placement(job, self.facts, number, &mut faults);
         if !faults.is_empty() {
@@ -336,7 +338,7 @@ impl Build<'_> {
             pace: requests::pace(job),
             buffers,
             measured: record::measured(job),
-            logs: record::logs(job, number),
+            logs,
             errors: policy::error_policy(job),
             placement,
             lifecycle: policy::lifecycle(job),

@@ -3,13 +3,16 @@
 //! A block device is refused when it, a partition of it, the disk it is a part of, or anything
 //! stacked on one of them is mounted (in any namespace), is swap, or is claimed by another driver.
 //! Devices are compared by number, not by name, and at the end the kernel itself is asked for
-//! exclusive access. A file behind a loop device in use is refused too. Unlike fio the check
-//! covers trims. What a device's content declares itself to be is only remarked on in jobs;
+//! exclusive access. A file behind a loop device in use is refused too, and so is a loop device
+//! whose bytes another device in use holds as well. Unlike fio the check covers trims. What a device's content declares itself to be is only remarked on in jobs;
 //! Assay's own commands ask for [`consent`] first. Only this module makes a [`WritePermit`], and
 //! targets are opened for writing with one only.
 
+mod loops;
+
 use host::mount::Elsewhere;
 use host::{BlockDevice, DevId, Facts, picture};
+use loops::{Behind, Loops};
 use result::host::{Device, DeviceKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -81,6 +84,18 @@ pub enum GuardError {
         /// The name that permits it.
         id: String,
     },
+    /// A block device where a report, a log or the like was to go.
+    #[error(
+        "refusing to write to {} ({about}): reports, logs and recordings go into files, not onto \
+         block devices",
+        path.display()
+    )]
+    NoOutput {
+        /// The device.
+        path: PathBuf,
+        /// Model, serial number and size.
+        about: String,
+    },
     /// A device that refuses writes.
     #[error("{} ({about}) is a read-only device", path.display())]
     ReadOnly {
@@ -128,7 +143,10 @@ pub fn permit(
     match std::fs::metadata(path) {
         Ok(meta) if meta.file_type().is_char_device() => {
             match behind(facts, DevId::from_raw(meta.rdev())) {
-                Some(device) => of_device(facts, permit, &device, allow_mounted_write),
+                Some(device) => {
+                    let node = Path::new("/dev").join(&device.name);
+                    of_device(facts, permit, (&device, &node), allow_mounted_write)
+                }
                 None => Ok(permit),
             }
         }
@@ -145,10 +163,44 @@ pub fn permit(
                     path: permit.path,
                 });
             }
-            of_device(facts, permit, &device, allow_mounted_write)
+            of_device(facts, permit, (&device, path), allow_mounted_write)
         }
         Ok(meta) if !meta.is_file() => Ok(permit),
         _ => regular(facts, permit, allow_mounted_write),
+    }
+}
+
+/// Looks at a place where a report, a log, a recording or the like is to be written: never a block
+/// device, nor a file that stands for one in use.
+///
+/// # Errors
+/// [`GuardError`]; nothing overrides it.
+pub fn output(facts: &Facts, path: &Path) -> Result<(), GuardError> {
+    // `/dev/stdout` may lead to an ordinary file.
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match std::fs::metadata(&real) {
+        Ok(meta) if meta.file_type().is_block_device() => {
+            let device = BlockDevice::by_id(&facts.root, DevId::from_raw(meta.rdev()));
+            Err(GuardError::NoOutput {
+                path: path.to_owned(),
+                about: device.map_or_else(
+                    || "unknown device".to_owned(),
+                    |device| about(&picture::device(facts, &device)),
+                ),
+            })
+        }
+        Ok(meta) if !meta.is_file() => Ok(()),
+        _ => {
+            let permit = WritePermit {
+                path: real,
+                remark: None,
+            };
+            let mut looked = regular(facts, permit, false);
+            if let Err(GuardError::InUse { final_word, .. }) = &mut looked {
+                *final_word = true;
+            }
+            looked.map(|_| ())
+        }
     }
 }
 
@@ -163,8 +215,9 @@ pub fn consent(facts: &Facts, path: &Path, given: Option<&str>) -> Result<(), Gu
         return Ok(());
     };
     let device = picture::device(facts, &block);
+    let found = all_uses(facts, &block, path);
+    let held = holds(&block, path);
     let (path, about, id) = (path.to_owned(), about(&device), identity(&device));
-    let found = all_uses(facts, &block);
     if !found.is_empty() {
         return Err(GuardError::InUse {
             path,
@@ -175,7 +228,7 @@ pub fn consent(facts: &Facts, path: &Path, given: Option<&str>) -> Result<(), Gu
     }
     match given {
         None => Err(GuardError::NoConsent {
-            holds: holds(&block).unwrap_or_else(|| "no known signature".to_owned()),
+            holds: held.unwrap_or_else(|| "no known signature".to_owned()),
             path,
             about,
             id,
@@ -199,36 +252,36 @@ pub fn identity(device: &Device) -> String {
     )
 }
 
-/// A block device that is not known to be read-only.
+/// A block device that is not known to be read-only, and its node.
 fn of_device(
     facts: &Facts,
     mut permit: WritePermit,
-    block: &BlockDevice,
+    (block, node): (&BlockDevice, &Path),
     allowed: bool,
 ) -> Result<WritePermit, GuardError> {
     let about = about(&picture::device(facts, block));
-    if let Some(holds) = holds(block) {
+    if let Some(holds) = holds(block, node) {
         let path = permit.path.display();
         permit.remark = Some(format!(
             "{path} ({about}) holds {holds}; the job writes over it"
         ));
     }
-    refuse_in_use(permit, &about, all_uses(facts, block), allowed)
+    refuse_in_use(permit, &about, all_uses(facts, block, node), allowed)
 }
 
-/// What uses a device, by all that is listed and else by the kernel's word.
-fn all_uses(facts: &Facts, device: &BlockDevice) -> Vec<String> {
+/// What uses a device, by all that is listed and else by the kernel's word. A node may have any
+/// name and place.
+fn all_uses(facts: &Facts, device: &BlockDevice, node: &Path) -> Vec<String> {
     let mut found = uses(facts, device);
     if found.is_empty() {
-        found.extend(claimed(&Path::new("/dev").join(&device.name)));
+        found.extend(claimed(node));
     }
     found
 }
 
 /// What the content of a device declares itself to be, in words; `None` for nothing known.
-fn holds(device: &BlockDevice) -> Option<String> {
-    let path = Path::new("/dev").join(&device.name);
-    let found = host::signature::probe_path(&path, device.size_bytes)?;
+fn holds(device: &BlockDevice, node: &Path) -> Option<String> {
+    let found = host::signature::probe_path(node, device.size_bytes)?;
     let words = found.iter().map(|found| {
         let label = found.label.as_ref().map(|label| format!(" \"{label}\""));
         let kind = found.kind.word();
@@ -302,11 +355,10 @@ fn regular(facts: &Facts, permit: WritePermit, allowed: bool) -> Result<WritePer
     {
         return Err(GuardError::SwapFile { path: permit.path });
     }
-    if let Some(id) = identity(&permit.path) {
-        let is_behind = |file: &Path| identity(file) == Some(id);
-        for device in loops_over(facts, is_behind) {
+    if let Some(behind) = Behind::of(&permit.path) {
+        for device in Loops::read(facts).over(behind) {
             // An image that is attached and unused may be written; the device shows the same.
-            let found: Vec<String> = uses(facts, &device)
+            let found: Vec<String> = uses(facts, device)
                 .into_iter()
                 .map(|clause| match clause.strip_prefix("it ") {
                     Some(rest) => format!("{} is its loop device and {rest}", device.name),
@@ -314,23 +366,12 @@ fn regular(facts: &Facts, permit: WritePermit, allowed: bool) -> Result<WritePer
                 })
                 .collect();
             if !found.is_empty() {
-                let about = about(&picture::device(facts, &device));
+                let about = about(&picture::device(facts, device));
                 return refuse_in_use(permit, &about, found, allowed);
             }
         }
     }
     Ok(permit)
-}
-
-/// Loop devices over a file for which `is_behind` holds.
-fn loops_over(facts: &Facts, is_behind: impl Fn(&Path) -> bool) -> Vec<BlockDevice> {
-    let names = facts.root.names("sys/block");
-    names
-        .iter()
-        .filter(|name| name.starts_with("loop"))
-        .filter_map(|name| BlockDevice::by_name(&facts.root, name))
-        .filter(|device| device.backing_file.as_deref().is_some_and(&is_behind))
-        .collect()
 }
 
 /// Model, identity and size.
@@ -347,47 +388,106 @@ fn about(device: &Device) -> String {
     what.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// Devices that have bytes in common with the one to be written, each with the words that clauses
+/// begin with.
+struct Family(Vec<(BlockDevice, String)>);
+
+impl Family {
+    /// Adds a device that is not known yet, and its partitions.
+    fn add(&mut self, device: BlockDevice, words: &str) {
+        if self.0.iter().all(|(known, _)| known.dev != device.dev) {
+            let partitions = device.partitions();
+            self.0.push((device, words.to_owned()));
+            for partition in partitions {
+                let name = partition.name.clone();
+                self.add(partition, &name);
+            }
+        }
+    }
+}
+
 /// Everything that uses `device`, a part of it or its disk, as clauses.
 fn uses(facts: &Facts, device: &BlockDevice) -> Vec<String> {
     let elsewhere = host::mount::elsewhere(&facts.root, &facts.mounts);
+    let loops = Loops::read(facts);
+    let disk = device.whole_disk();
+    let mut family = Family(Vec::new());
+    family.add(device.clone(), "it");
+    for twin in twins(facts, device) {
+        let words = format!("{} (the same disk on another path)", twin.name);
+        family.add(twin, &words);
+    }
+    if let Some((behind, others)) = loops.beside(&disk) {
+        for other in others {
+            let words = format!("{} (over the same file)", other.name);
+            family.add(other.clone(), &words);
+        }
+        if let Behind::Device(dev) = behind
+            && let Some(below) = BlockDevice::by_id(&facts.root, dev)
+        {
+            let words = format!("{} (below it)", below.name);
+            family.add(below, &words);
+        }
+    }
     let mut found = Vec::new();
-    let mut family = vec![device.clone()];
-    family.extend(device.partitions());
     let mut at = 0;
     // Holders are appended while the list is walked; stacks are finite and have no cycles, and
     // a device met twice is not appended again.
-    while let Some(member) = family.get(at).cloned() {
-        let name = if member.dev == device.dev {
-            "it"
-        } else {
-            member.name.as_str()
-        };
-        found.extend(direct_uses(facts, &elsewhere, &member, name));
-        let is_node = |file: &Path| is_node_of(file, &member);
-        let loops = loops_over(facts, is_node)
-            .into_iter()
-            .map(|device| device.name);
-        for holder in member.holders.iter().cloned().chain(loops) {
-            found.push(format!("{name} is part of {holder}"));
-            if family.iter().all(|known| known.name != holder) {
-                family.extend(BlockDevice::by_name(&facts.root, &holder));
+    while let Some((member, words)) = family.0.get(at).cloned() {
+        found.extend(direct_uses(facts, &elsewhere, &member, &words));
+        let over = loops.over(Behind::Device(member.dev));
+        let over = over.filter(|one| one.dev != disk.dev).map(|one| &one.name);
+        for holder in member.holders.iter().chain(over) {
+            found.push(format!("{words} is part of {holder}"));
+            if let Some(holder) = BlockDevice::by_name(&facts.root, holder) {
+                let name = holder.name.clone();
+                family.add(holder, &name);
             }
         }
         at += 1;
     }
     if device.disk.is_some() {
-        let disk = device.whole_disk();
         let name = format!("its disk {}", disk.name);
         found.extend(direct_uses(facts, &elsewhere, &disk, &name));
-        let claims = disk
-            .holders
-            .iter()
-            .map(|holder| format!("{name} is part of {holder}"));
-        found.extend(claims);
+        let over = loops.over(Behind::Device(disk.dev)).map(|one| &one.name);
+        let claims = disk.holders.iter().chain(over);
+        found.extend(claims.map(|holder| format!("{name} is part of {holder}")));
     }
     found.sort();
     found.dedup();
     found
+}
+
+/// The same disk, or the same partition of it, on its other paths where no driver joins these:
+/// disks of one world-wide name and one size.
+fn twins(facts: &Facts, device: &BlockDevice) -> Vec<BlockDevice> {
+    let name = |disk: &BlockDevice| {
+        let read = |name: &&str| std::fs::read_to_string(disk.sys_dir().join(name)).ok();
+        let text = ["wwid", "device/wwid"].iter().find_map(read)?;
+        let text = text.trim().to_owned();
+        // Some drives have zeroes for a name.
+        let number = text.split_once('.').map_or(text.as_str(), |(_, rest)| rest);
+        let names = number.chars().any(|c| c.is_alphanumeric() && c != '0');
+        names.then_some(text)
+    };
+    let start = |part: &BlockDevice| std::fs::read_to_string(part.sys_dir().join("start")).ok();
+    let disk = device.whole_disk();
+    let Some(own) = name(&disk) else {
+        return Vec::new();
+    };
+    let other = |one: &BlockDevice| {
+        one.disk.is_none() && one.dev != disk.dev && one.size_bytes == disk.size_bytes
+    };
+    host::block::all(&facts.root)
+        .filter(|one| other(one) && name(one).as_ref() == Some(&own))
+        .filter_map(|twin| match device.disk {
+            None => Some(twin),
+            Some(_) => {
+                let mut parts = twin.partitions().into_iter();
+                parts.find(|part| start(part) == start(device))
+            }
+        })
+        .collect()
 }
 
 /// Mounts and swap of exactly this device, which the clauses call `name`.
@@ -460,232 +560,4 @@ fn claimed(path: &Path) -> Option<String> {
 const EBUSY: i32 = 16;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use host::{Mounts, Root, Swap, System, cpu::Node};
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    /// `sda` with `sda1` and `sda2`, `md0` on `sda2`, an idle `sdb`; `/` on `sda1` or `md0`.
-    fn facts(mounts: &str, swaps: Vec<Swap>) -> (tempfile::TempDir, Facts) {
-        let dir = tempfile::tempdir().unwrap();
-        let root = Root::at(dir.path());
-        fs::create_dir_all(root.path("sys/block")).unwrap();
-        let device = |relative: &str, dev: &str| {
-            let at = root.path("sys/devices").join(relative);
-            fs::create_dir_all(at.join("holders")).unwrap();
-            fs::write(at.join("dev"), dev).unwrap();
-            fs::write(at.join("size"), "2000000").unwrap();
-            if relative.contains('/') {
-                fs::write(at.join("partition"), "1").unwrap();
-            } else {
-                symlink(&at, root.path("sys/block").join(relative)).unwrap();
-            }
-            at
-        };
-        device("sda", "8:0");
-        device("sda/sda1", "8:1");
-        let sda2 = device("sda/sda2", "8:2");
-        device("sdb", "8:16");
-        let md0 = device("md0", "9:0");
-        symlink(md0, sda2.join("holders/md0")).unwrap();
-        let facts = Facts {
-            mounts: Mounts::parse(mounts).unwrap(),
-            swaps,
-            cpus: vec![0],
-            nodes: vec![Node {
-                id: 0,
-                cpus: vec![0],
-                memory_bytes: 1 << 30,
-            }],
-            system: System {
-                hostname: "h".into(),
-                kernel: "6".into(),
-                memory_bytes: 1 << 30,
-                page_bytes: 4096,
-                huge_page_bytes: 0,
-            },
-            root,
-        };
-        (dir, facts)
-    }
-
-    fn found(facts: &Facts, name: &str) -> Vec<String> {
-        uses(facts, &BlockDevice::by_name(&facts.root, name).unwrap())
-    }
-
-    #[test]
-    fn commands_to_a_namespace_are_guarded_by_its_disk() {
-        let (_dir, facts) = facts("", vec![]);
-        let disk = facts.root.path("sys/devices/nvme0n1");
-        fs::create_dir_all(disk.join("holders")).unwrap();
-        fs::write(disk.join("dev"), "259:0").unwrap();
-        fs::write(disk.join("size"), "2000000").unwrap();
-        symlink(&disk, facts.root.path("sys/block/nvme0n1")).unwrap();
-        let chars = facts.root.path("sys/dev/char");
-        fs::create_dir_all(&chars).unwrap();
-        for (dev, name) in [("240:0", "ng0n1"), ("240:1", "ng0c3n1"), ("1:3", "null")] {
-            symlink(format!("../../devices/{name}"), chars.join(dev)).unwrap();
-        }
-        let name = |major: u32, minor: u32| {
-            let dev = format!("{major}:{minor}").parse().unwrap();
-            behind(&facts, dev).map(|device| device.name)
-        };
-        assert_eq!(name(240, 0).as_deref(), Some("nvme0n1"));
-        assert_eq!(name(240, 1).as_deref(), Some("nvme0n1"));
-        assert_eq!(name(1, 3), None);
-        assert_eq!(name(1, 9), None);
-    }
-
-    #[test]
-    fn mounts_of_the_device_its_partitions_and_what_is_stacked_on_it() {
-        let (_dir, facts) = facts("27 1 8:1 / /boot rw - ext4 x rw\n", vec![]);
-        assert_eq!(found(&facts, "sda1"), ["it is mounted at /boot"]);
-        assert_eq!(
-            found(&facts, "sda"),
-            ["sda1 is mounted at /boot", "sda2 is part of md0"]
-        );
-        assert_eq!(found(&facts, "sdb"), [""; 0]);
-        assert_eq!(found(&facts, "md0"), [""; 0]);
-        assert_eq!(found(&facts, "sda2"), ["it is part of md0"]);
-    }
-
-    #[test]
-    fn a_mounted_array_protects_its_members() {
-        let (_dir, facts) = facts("27 1 9:0 / / rw - xfs /dev/root rw\n", vec![]);
-        assert_eq!(found(&facts, "md0"), ["it is mounted at /"]);
-        assert_eq!(
-            found(&facts, "sda2"),
-            ["it is part of md0", "md0 is mounted at /"]
-        );
-    }
-
-    #[test]
-    fn swap_is_found_by_name() {
-        let area = Swap {
-            path: "/dev/sdb".into(),
-            is_file: false,
-        };
-        let (_dir, facts) = facts("", vec![area]);
-        assert_eq!(found(&facts, "sdb"), ["it is in use as swap"]);
-    }
-
-    #[test]
-    fn a_mistyped_device_is_not_created() {
-        let facts = Facts::read(&Root::default()).unwrap();
-        let error = permit(&facts, Path::new("/dev/no_such_disk"), true).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("/dev/no_such_disk is no device"),
-            "{error}"
-        );
-        assert!(permit(&facts, Path::new("/dev/null"), false).is_ok());
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("sub/new");
-        assert_eq!(permit(&facts, &path, false).unwrap().path(), path);
-    }
-
-    #[test]
-    fn swap_files_are_recognised_through_links() {
-        let dir = tempfile::tempdir().unwrap();
-        let (file, link) = (dir.path().join("swap"), dir.path().join("link"));
-        fs::write(&file, "x").unwrap();
-        symlink(&file, &link).unwrap();
-        let (_tree, facts) = facts(
-            "",
-            vec![Swap {
-                path: file,
-                is_file: true,
-            }],
-        );
-        let error = permit(&facts, &link, true).unwrap_err();
-        assert_eq!(error, GuardError::SwapFile { path: link });
-    }
-
-    #[test]
-    fn the_line_names_device_model_size_and_finding() {
-        let permit = WritePermit {
-            path: "/dev/sda".into(),
-            remark: None,
-        };
-        let found = vec![
-            "sda1 is mounted at /".to_owned(),
-            "sda2 is part of md0".to_owned(),
-        ];
-        let error = refuse_in_use(permit.clone(), "Model, 1024GB", found.clone(), false);
-        assert_eq!(
-            error.unwrap_err().to_string(),
-            "refusing to write to /dev/sda (Model, 1024GB): sda1 is mounted at /, \
-             sda2 is part of md0; allow_mounted_write=1 overrides"
-        );
-        assert!(refuse_in_use(permit, "", found, true).is_ok());
-        let device = Device {
-            model: Some("Model".into()),
-            serial: Some("S1".into()),
-            size_bytes: 1_024_000_000_000,
-            ..Device::default()
-        };
-        assert_eq!(about(&device), "Model, serial S1, 1024GB");
-        let bare = Device {
-            name: "zram0".into(),
-            kind: DeviceKind::Zram,
-            size_bytes: 4096,
-            ..Device::default()
-        };
-        assert_eq!(about(&bare), "zram, 4096B");
-        assert_eq!(
-            (identity(&device).as_str(), identity(&bare).as_str()),
-            ("S1", "zram0:4096")
-        );
-    }
-
-    #[test]
-    fn a_disk_in_use_protects_its_partitions() {
-        let (_dir, facts) = facts("27 1 8:0 / /whole rw - ext4 x rw\n", vec![]);
-        assert_eq!(found(&facts, "sda1"), ["its disk sda is mounted at /whole"]);
-    }
-
-    #[test]
-    fn mounts_of_other_namespaces_count() {
-        let (_dir, facts) = facts("", vec![]);
-        for (pid, namespace, table) in [
-            ("self", "mnt:[1]", ""),
-            ("7", "mnt:[2]", "40 1 8:1 / /data rw - xfs /dev/sda1 rw\n"),
-        ] {
-            let process = facts.root.path(format!("proc/{pid}"));
-            fs::create_dir_all(process.join("ns")).unwrap();
-            symlink(namespace, process.join("ns/mnt")).unwrap();
-            fs::write(process.join("mountinfo"), table).unwrap();
-            fs::write(process.join("comm"), "postgres\n").unwrap();
-        }
-        let clause = "is mounted at /data in the namespace of postgres (process 7)";
-        assert_eq!(found(&facts, "sda1"), [format!("it {clause}")]);
-        assert_eq!(found(&facts, "sda")[0], format!("sda1 {clause}"));
-    }
-
-    #[test]
-    fn a_loop_device_over_a_disk_or_a_file_protects_it() {
-        let (dir, facts) = facts("27 1 7:0 / /image rw - ext4 /dev/loop0 rw\n", vec![]);
-        let file = dir.path().join("image");
-        fs::write(&file, "x").unwrap();
-        let add = |name: &str, dev: &str, backing: &Path| {
-            let at = facts.root.path("sys/devices").join(name);
-            fs::create_dir_all(at.join("loop")).unwrap();
-            fs::write(at.join("dev"), dev).unwrap();
-            fs::write(at.join("size"), "2000").unwrap();
-            fs::write(at.join("loop/backing_file"), backing.to_str().unwrap()).unwrap();
-            symlink(&at, facts.root.path("sys/block").join(name)).unwrap();
-        };
-        add("loop0", "7:0", &file);
-        add("loop1", "7:1", Path::new("/dev/sdb"));
-        assert_eq!(found(&facts, "sdb"), ["it is part of loop1"]);
-        let error = permit(&facts, &file, false).unwrap_err().to_string();
-        let clause = "loop0 is its loop device and is mounted at /image";
-        assert!(error.contains(clause), "{error}");
-        assert!(permit(&facts, &file, true).is_ok());
-        fs::write(facts.root.path("sys/devices/loop0/dev"), "7:9").unwrap();
-        fs::remove_file(facts.root.path("sys/devices/loop0/loop/backing_file")).unwrap();
-        assert!(permit(&facts, &file, false).is_ok());
-    }
-}
+mod tests;

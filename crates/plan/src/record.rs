@@ -1,7 +1,10 @@
 //! What is recorded and how it is reported: latency classes, windows, percentiles, log files.
 
+use crate::error::Fault;
+use crate::guard;
 use crate::job::Job;
-use crate::model::{Clock, Logs, Measured};
+use crate::model::{Clock, Logs, Measured, Target, TargetKind};
+use host::Facts;
 use result::{Reporting, Unified};
 use spec::kinds::{
     ClockSource, ContinueOn, IgnoreErrors, LogValue, Unified as UnifiedWord, UnitBase, ZoneMode,
@@ -85,6 +88,36 @@ pub(crate) fn measured(job: &Job<'_>) -> Measured {
             ClockSource::Gettimeofday => Clock::Gettimeofday,
         }),
     }
+}
+
+/// Looks at the files that the logs of a worker with `targets` go to.
+pub(crate) fn check_logs(facts: &Facts, logs: &Logs, targets: &[Target]) -> Result<(), Fault> {
+    let all = [
+        &logs.bw,
+        &logs.iops,
+        &logs.lat,
+        &logs.slat,
+        &logs.clat,
+        &logs.hist,
+        &logs.iolog,
+    ];
+    for path in all.into_iter().flatten() {
+        guard::output(facts, path)?;
+        let Ok(place) = path.canonicalize() else {
+            continue;
+        };
+        let same = |target: &&Target| {
+            let file = target.kind == TargetKind::File;
+            file && target.path.canonicalize().is_ok_and(|at| at == place)
+        };
+        if targets.iter().any(|target| same(&target)) {
+            return Err(Fault::Path {
+                path: path.clone(),
+                reason: "is a target of the job; its log needs another file".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Names of the log files of the worker with thread number `number`.

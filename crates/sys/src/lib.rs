@@ -25,6 +25,7 @@ pub mod aio;
 pub mod area;
 pub mod clock;
 pub mod file;
+pub mod loops;
 pub mod mapping;
 pub mod names;
 pub mod net;

@@ -13,11 +13,23 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// Opens the `--output` file, or standard output when there is none.
+    /// Opens the `--output` file, or standard output when there is none. What the file holds
+    /// stays until [`Sink::begin`].
     pub fn open(path: Option<&Path>) -> io::Result<Sink> {
-        match path {
-            Some(path) => Ok(Sink::File(File::create(path)?)),
-            None => Ok(Sink::Stdout),
+        let Some(path) = path else {
+            return Ok(Sink::Stdout);
+        };
+        let mut how = File::options();
+        how.write(true).create(true).truncate(false);
+        Ok(Sink::File(how.open(path)?))
+    }
+
+    /// Empties the file, once it is known to be none that the jobs use.
+    pub fn begin(&self) {
+        if let Sink::File(file) = self {
+            // A pipe or a terminal has nothing to cut; a file that cannot be cut is told of when
+            // it is written.
+            let _ = file.set_len(0);
         }
     }
 

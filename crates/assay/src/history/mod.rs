@@ -228,7 +228,7 @@ fn done(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn written(bytes: &[u8], output: Option<&Path>, binary: bool) -> anyhow::Result<()> {
     if let Some(path) = output {
-        return std::fs::write(path, bytes).with_context(|| path.display().to_string());
+        return crate::out::file(path, bytes);
     }
     if binary && std::io::stdout().is_terminal() {
         bail!("parquet is not for a terminal: name a file with --output");

@@ -293,7 +293,7 @@ impl Document {
             crate::out::put(&text)?;
         }
         if let Some(path) = &self.output {
-            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+            crate::out::file(path, text)?;
         }
         let kept = self.keeping.keep_and_tell(&run, "mem");
         if !self.json {

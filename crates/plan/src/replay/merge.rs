@@ -38,7 +38,7 @@ pub(crate) fn merge(job: &Job<'_>, facts: &Facts) -> Result<Merge, Fault> {
             reason,
         });
     }
-    guard::permit(facts, &output, false)?;
+    guard::output(facts, &output)?;
     let names = options
         .read_iolog
         .as_ref()
