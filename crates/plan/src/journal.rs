@@ -1,10 +1,12 @@
 //! The journal of what a run creates: written before anything is made, removed at the end, and
 //! read by `assay cleanup` when a run ended without an end (killed, power lost).
 //!
-//! One text file per run, below [`directory`]: a line about the process, then one line per thing.
+//! One text file per run, below [`directory`]: a line about the process, then one line per thing,
+//! and, once files have been made, one more for each that says which inode it is.
 //! Bytes of paths that are no plain characters are written as `%XX`. A file is taken back only
-//! when it was born after the journal was written: what was there before, or has been put there
-//! in the place of a file that is gone by somebody who restored an older one, stays.
+//! when it is the one that was made, or, where the run did not come so far as to note that, when
+//! it was born after the journal was written: what was there before, or has been put in the place
+//! of a file that is gone, stays.
 
 use crate::layout::{Layout, Make};
 use host::Root;
@@ -75,6 +77,34 @@ impl Journal {
         open.sync_all()?;
         Ok(Some(journal))
     }
+
+    /// Notes which files have been made, so that others that take their places are told apart.
+    ///
+    /// # Errors
+    /// What the system said; without the note a file is known by its age alone.
+    pub fn made<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
+        let mut text = String::new();
+        for path in files {
+            let path = std::path::absolute(path)?;
+            let (inode, born_ns) = birth(&fs::symlink_metadata(&path)?);
+            text += &format!("made {inode} {born_ns} {}\n", escape(&path));
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        let mut open = fs::OpenOptions::new().append(true).open(&self.file)?;
+        open.write_all(text.as_bytes())?;
+        open.sync_all()
+    }
+}
+
+/// Inode and time of birth, which tell two files of one name apart; inodes are used again.
+fn birth(meta: &fs::Metadata) -> (u64, u128) {
+    let born = meta
+        .created()
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    (meta.ino(), born.unwrap_or_default().as_nanos())
 }
 
 impl Drop for Journal {
@@ -149,6 +179,8 @@ pub struct Leftover {
     pub since: SystemTime,
     /// What it was to make, in order.
     pub items: Vec<Item>,
+    /// Files that it made: inode and time of birth of each.
+    made: Vec<(PathBuf, (u64, u128))>,
 }
 
 /// What became of one thing.
@@ -187,16 +219,17 @@ fn leftover(root: &Root, journal: PathBuf) -> Option<Leftover> {
     };
     let since = UNIX_EPOCH + Duration::from_millis(words.next()?.parse().ok()?);
     let alive = Process::of(root, pid).is_some_and(|now| now == process);
+    // A last line without an end was being written: nothing of it had been made.
+    let lines = || {
+        rest.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
+    };
     (!alive).then(|| Leftover {
         journal,
         pid,
         since,
-        // A last line without an end was being written: nothing of it had been made.
-        items: rest
-            .split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'))
-            .filter_map(item)
-            .collect(),
+        items: lines().filter_map(item).collect(),
+        made: lines().filter_map(made).collect(),
     })
 }
 
@@ -269,7 +302,11 @@ impl Leftover {
             return State::Gone;
         };
         let ours = match item {
-            Item::File(_) => meta.is_file() && born_since(&meta),
+            Item::File(path) => {
+                let made = self.made.iter().rev().find(|(known, _)| known == path);
+                let same = made.map_or_else(|| born_since(&meta), |(_, one)| *one == birth(&meta));
+                meta.is_file() && same
+            }
             Item::Directory(_) => meta.is_dir() && born_since(&meta),
             Item::Extended {
                 from_bytes,
@@ -362,6 +399,12 @@ fn item(line: &str) -> Option<Item> {
     }
 }
 
+fn made(line: &str) -> Option<(PathBuf, (u64, u128))> {
+    let mut words = line.strip_prefix("made ")?.split_whitespace();
+    let birth = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some((unescape(words.next()?)?, birth))
+}
+
 fn escape(path: &Path) -> String {
     let mut text = String::new();
     for byte in path.as_os_str().as_bytes() {
@@ -399,16 +442,48 @@ mod tests {
     fn orphaned(dir: &Path, items: &[Item]) -> PathBuf {
         let journal = Journal::write(dir, items).unwrap().unwrap();
         let file = journal.file.clone();
-        let text = fs::read_to_string(&file).unwrap();
         std::mem::forget(journal);
+        orphan(&file);
+        file
+    }
+
+    /// Makes a journal one of a process that is not there any more.
+    fn orphan(file: &Path) {
+        let text = fs::read_to_string(file).unwrap();
         let pid = std::process::id().to_string();
         let started = text.split_whitespace().nth(2).unwrap().to_owned();
         fs::write(
-            &file,
+            file,
             text.replacen(&format!("{pid} {started}"), &format!("{pid} 1"), 1),
         )
         .unwrap();
-        file
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_one_that_was_made_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        let (left, replaced) = (dir.path().join("left"), dir.path().join("re placed"));
+        let items = [left.clone(), replaced.clone()].map(Item::File);
+        let journal = Journal::write(&state, &items).unwrap().unwrap();
+        for path in [&left, &replaced] {
+            fs::write(path, "of the run").unwrap();
+        }
+        let made = [left.as_path(), replaced.as_path()];
+        journal.made(made).unwrap();
+        let file = journal.file.clone();
+        std::mem::forget(journal);
+        orphan(&file);
+        // Somebody cleans up by hand, and keeps something else there. Its inode may be the same.
+        fs::remove_file(&replaced).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(&replaced, "precious").unwrap();
+        let done = leftovers(&Root::default(), &state)[0].undo();
+        assert!(
+            matches!(&done[..], [Undone::Kept(a, _), Undone::Removed(b, _)] if *a == replaced && *b == left),
+            "{done:?}"
+        );
+        assert_eq!(fs::read_to_string(&replaced).unwrap(), "precious");
     }
 
     #[test]
@@ -519,6 +594,7 @@ mod tests {
             pid: 1,
             since: SystemTime::now() + Duration::from_secs(3600),
             items: vec![Item::File(file.clone())],
+            made: Vec::new(),
         };
         assert_eq!(leftover.present().count(), 0);
         assert!(matches!(leftover.undo()[0], Undone::Kept(..)) && file.exists());

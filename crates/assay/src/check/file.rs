@@ -89,6 +89,10 @@ impl Ground {
             ..Open::default()
         };
         drop(File::open(&path, new).with_context(|| format!("cannot create {}", path.display()))?);
+        if let Some(journal) = &journal {
+            // Without it the file is known by its age.
+            let _ = journal.made([path.as_path()]);
+        }
         let how = Open {
             read: true,
             direct: true,
