@@ -5,13 +5,15 @@ use crate::disks::DiskWatch;
 use host::cpu::Times;
 use judge::expect::Declared;
 use plan::journal::{self, Journal};
-use plan::layout::{self, Made};
+use plan::layout::{self, Made, Make};
 use plan::model::Plan;
-use result::{Interrupts, Run};
+use result::{Interrupts, LaidOut, Run};
 use run::{Crew, Ended, Intervals, Observer};
 use spec::{Errors, Spec, ThisHost};
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Reads a command line, without the program's name.
 pub fn read(words: &[String]) -> Result<Spec, Errors> {
@@ -26,6 +28,49 @@ pub struct Session {
     facts: host::Facts,
     /// What this run makes; goes with the session.
     journal: RefCell<Option<Journal>>,
+    /// What was laid out, and how long that took.
+    layouts: RefCell<Vec<LaidOut>>,
+}
+
+/// Layouts one after the other, with the time of each.
+#[derive(Default)]
+struct Phases {
+    done: Vec<LaidOut>,
+    began: Option<Instant>,
+}
+
+impl Phases {
+    fn see(&mut self, step: &layout::Progress<'_>) {
+        if !step.begins {
+            return;
+        }
+        self.close();
+        let layout = step.layout;
+        let files = layout
+            .files
+            .iter()
+            .filter(|file| file.how != Make::Directory);
+        self.began = Some(Instant::now());
+        self.done.push(LaidOut {
+            job: layout.job.clone(),
+            files: files.clone().count() as u32,
+            size_bytes: files.map(|file| file.to_bytes).sum(),
+            written_bytes: Some(layout.data_bytes()),
+            duration_ms: None,
+        });
+    }
+
+    fn close(&mut self) {
+        if let (Some(began), Some(last)) = (self.began.take(), self.done.last_mut()) {
+            last.duration_ms = Some(began.elapsed().as_millis() as u64);
+        }
+    }
+
+    fn end(mut self) -> Vec<LaidOut> {
+        self.close();
+        self.done.retain(|one| one.files > 0);
+        self.done
+    }
 }
 
 impl Session {
@@ -37,6 +82,7 @@ impl Session {
             plan,
             facts,
             journal: RefCell::default(),
+            layouts: RefCell::default(),
         })
     }
 
@@ -53,9 +99,19 @@ impl Session {
         }
         let items = journal::items(&self.plan.layouts);
         // Where no journal can be kept, the run is as one of fio's.
-        let journal = Journal::write(&journal::directory(), &items);
-        *self.journal.borrow_mut() = journal.ok().flatten();
-        layout::make(&self.plan.layouts, cancel, progress)
+        let journal = Journal::write(&journal::directory(), &items).ok().flatten();
+        let mut watch = Phases::default();
+        let made = layout::make(&self.plan.layouts, cancel, &mut |step| {
+            watch.see(&step);
+            progress(step);
+        });
+        if let (Some(journal), Ok(made)) = (&journal, &made) {
+            // Without it the files are known by their age.
+            let _ = journal.made(made.created.iter().map(PathBuf::as_path));
+        }
+        *self.journal.borrow_mut() = journal;
+        *self.layouts.borrow_mut() = watch.end();
+        made
     }
 
     /// Takes the picture of the host and begins to watch the disks below the targets.
@@ -79,6 +135,7 @@ impl Session {
         let after = host::cpu::times(&self.facts.root).ok();
         ended.run.interrupts = before.zip(after).and_then(|(a, b)| interrupts(&a.1, &b.1));
         ended.run.host = Some(disks.host());
+        ended.run.layouts = self.layouts.borrow().clone();
         ended.run.judgement = Some(judge::judge_against(&ended.run, declared));
         ended
     }

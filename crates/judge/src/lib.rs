@@ -74,6 +74,7 @@ const RULES: &[Rule] = &[
     findings::ebs::rule,
     findings::name::rule,
     findings::kilobytes::rule,
+    findings::layout::rule,
     findings::contradiction::rule,
 ];
 

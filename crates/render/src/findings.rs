@@ -1,7 +1,7 @@
 //! Findings for people and for programs.
 
 use crate::json::tree::{Object, Value};
-use result::{DeviceIo, Expectation, Figure, Finding, Judgement, Run, TimeToSave};
+use result::{DeviceIo, Expectation, Figure, Finding, Judgement, LaidOut, Run, TimeToSave};
 use std::fmt::Write;
 use units::Human;
 
@@ -71,7 +71,7 @@ fn wrap(out: &mut String, first: &str, rest: &str, text: &str) {
 }
 
 /// The root object `assay` of the JSON report.
-pub(crate) fn object(judgement: &Judgement) -> Object {
+pub(crate) fn object(judgement: &Judgement, layouts: &[LaidOut]) -> Object {
     let mut object = Object::default();
     let list: Vec<Value> = judgement
         .findings
@@ -95,6 +95,24 @@ pub(crate) fn object(judgement: &Judgement) -> Object {
     }
     if let Some(io) = &judgement.device_io {
         object.put("device_io", device_io(io));
+    }
+    if !layouts.is_empty() {
+        let list: Vec<Value> = layouts.iter().map(|one| laid_out(one).into()).collect();
+        object.put("layout", list);
+    }
+    object
+}
+
+fn laid_out(one: &LaidOut) -> Object {
+    let mut object = Object::default();
+    object.put("job", one.job.as_str());
+    object.put("files", u64::from(one.files));
+    object.put("size_bytes", one.size_bytes);
+    if let Some(bytes) = one.written_bytes {
+        object.put("written_bytes", bytes);
+    }
+    if let Some(ms) = one.duration_ms {
+        object.put("duration_ms", ms);
     }
     object
 }
@@ -185,6 +203,13 @@ mod tests {
             ],
         };
         Run {
+            layouts: vec![LaidOut {
+                job: "x".into(),
+                files: 2,
+                size_bytes: 8192,
+                written_bytes: Some(4096),
+                duration_ms: Some(7),
+            }],
             judgement: Some(Judgement {
                 findings: vec![one],
                 device_io: Some(DeviceIo::default()),
@@ -221,6 +246,10 @@ Findings:
         assert_eq!(one["evidence"]["issued_bytes"], 7);
         assert_eq!(one["evidence"]["why"], "x \"y\"");
         assert_eq!(tree["assay"]["device_io"]["read"]["device_ios"], 0);
+        let layout = serde_json::json!([{
+            "job": "x", "files": 2, "size_bytes": 8192, "written_bytes": 4096, "duration_ms": 7
+        }]);
+        assert_eq!(tree["assay"]["layout"], layout);
         assert_eq!(
             tree.as_object().unwrap().keys().next_back().unwrap(),
             "assay"

@@ -29,7 +29,7 @@ pub use judgement::{
     DeviceIo, Expectation, ExpectedLimit, Figure, Finding, Judgement, Severity, TimeToSave,
 };
 pub use memory_table::{MemoryRow, MemoryTable, MemoryTest};
-pub use run::{GroupTotal, Run, SCHEMA_VERSION, group_total};
+pub use run::{GroupTotal, LaidOut, Run, SCHEMA_VERSION, group_total};
 pub use schema::schema;
 pub use selfcheck::{Beside, SelfCheck};
 pub use source::Source;

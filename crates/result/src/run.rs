@@ -27,6 +27,9 @@ pub struct Run {
     pub global_options: Options,
     /// One entry per worker, in order of thread number. Empty workers are kept.
     pub jobs: Vec<Job>,
+    /// What was done before the clock started, which no figure counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<LaidOut>,
     /// Block devices below the targets. A member of a stacked device stands inside its parent.
     pub disks: Vec<Disk>,
     /// The CPU that interrupts kept busiest, where the kernel counts that.
@@ -59,6 +62,22 @@ pub struct Run {
     /// What the data above say about the figures, once the run has ended.
     #[serde(default)]
     pub judgement: Option<crate::Judgement>,
+}
+
+/// Files that were made as large as a job needs them, before it ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LaidOut {
+    /// The job's name.
+    pub job: String,
+    /// How many files.
+    pub files: u32,
+    /// Their size in the end, bytes.
+    pub size_bytes: u64,
+    /// Data written for that, bytes; the rest is only allocated. Reports of others do not tell.
+    pub written_bytes: Option<u64>,
+    /// How long it took, milliseconds, where that is known.
+    pub duration_ms: Option<u64>,
 }
 
 /// Totals of one reporting group for the `Run status group` lines.

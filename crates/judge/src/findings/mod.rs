@@ -13,6 +13,7 @@ pub(crate) mod full;
 pub(crate) mod idle_device;
 pub(crate) mod interrupts;
 pub(crate) mod kilobytes;
+pub(crate) mod layout;
 pub(crate) mod link;
 pub(crate) mod members;
 pub(crate) mod mix;

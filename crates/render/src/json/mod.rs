@@ -39,7 +39,7 @@ pub fn json(run: &Run, plus: bool) -> String {
         root.put("cpu_idleness", idle_object(idle));
     }
     if let Some(judgement) = &run.judgement {
-        root.put("assay", crate::findings::object(judgement));
+        root.put("assay", crate::findings::object(judgement, &run.layouts));
     }
     root.document()
 }

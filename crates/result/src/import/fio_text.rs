@@ -11,6 +11,7 @@ mod latency;
 
 use super::commands::Command;
 use super::{Found, Out, scan};
+use crate::LaidOut;
 use disks::DiskLines;
 use job::{Heading, JobText};
 use serde_json::{Map, Value, json};
@@ -41,6 +42,7 @@ struct Draft {
     command: Option<Command>,
     version: Option<String>,
     headings: Vec<Heading>,
+    layouts: Vec<LaidOut>,
     jobs: Vec<JobText>,
     /// Group lines of reports that were cut down to them.
     totals: Vec<(usize, Value, &'static str)>,
@@ -138,6 +140,10 @@ impl Reader {
 
     /// A description and a group line, with nothing between them, are a run all the same.
     fn opening(&mut self, at: usize, line: &str, out: &mut Out) -> bool {
+        if let Some(layout) = laid_out(line) {
+            self.draft.layouts.push(layout);
+            return true;
+        }
         let Some((total, name)) = job::group_line(line) else {
             return false;
         };
@@ -242,8 +248,25 @@ impl Draft {
         run.command = self.command.map(|command| command.text);
         run.partial = self.interrupted;
         run.notes = notes;
+        run.layouts = self.layouts;
         Ok(run)
     }
+}
+
+/// `x: Laying out IO files (16 files / total 4096MiB)`; fio 2 writes `file(s)`, and MB for MiB.
+fn laid_out(line: &str) -> Option<LaidOut> {
+    let (job, rest) = line.split_once(": Laying out IO file")?;
+    let (_, inner) = rest.split_once(" (")?;
+    let (files, size) = inner.split_once(" / ")?;
+    let size = size.trim_start_matches("total ");
+    let digits = size.split_once('M')?.0;
+    let mib: u64 = digits.parse().ok()?;
+    Some(LaidOut {
+        job: job.trim().to_owned(),
+        files: files.split_once(' ')?.0.parse().ok()?,
+        size_bytes: mib.checked_mul(1 << 20)?,
+        ..LaidOut::default()
+    })
 }
 
 /// `fio-3.16`, wherever a scanner put it.
