@@ -55,8 +55,7 @@ fn show(arguments: &Arguments) -> anyhow::Result<()> {
         read_share,
     };
     let mut limits = Vec::new();
-    if let Some(text) = &arguments.expect {
-        let declared: Declared = text.parse().with_context(|| format!("--expect={text}"))?;
+    if let Some(declared) = declared(arguments.expect.as_deref())? {
         limits.extend(expect::limits(&declared, &work));
     }
     if let Some(target) = &arguments.target {
@@ -128,6 +127,15 @@ fn is_old(as_of: &str) -> bool {
     let now = jiff::Zoned::now();
     let months = |year: i64, month: i64| 12 * year + month;
     months(now.year().into(), now.month().into()) - months(year, month) > OLD_MONTHS
+}
+
+/// What `--expect` of any verb declares.
+///
+/// # Errors
+/// One line with the option, what was given and what is wrong with it.
+pub fn declared(text: Option<&str>) -> anyhow::Result<Option<Declared>> {
+    let read = |text: &str| text.parse().with_context(|| format!("--expect={text}"));
+    text.map(read).transpose()
 }
 
 /// An amount of data. Unlike in fio's options, KiB is 1024 bytes and kB 1000, as people write.

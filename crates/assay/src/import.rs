@@ -1,7 +1,6 @@
 //! `assay import`: what other tools reported, as documents.
 
 use crate::history::Keeping;
-use judge::expect::Declared;
 use result::import::{self, Problem};
 use result::{Direction, Finding, Job, LatencyClass, MemoryTable, Run, Unified};
 use serde::Serialize;
@@ -42,13 +41,12 @@ struct File {
 
 /// Reads and prints; fails where a file cannot be read or holds nothing.
 pub fn main(arguments: &Arguments) -> ExitCode {
-    let declared = match arguments.expect.as_deref().map(str::parse::<Declared>) {
-        Some(Err(error)) => {
-            eprintln!("assay: import: --expect: {error}");
+    let declared = match crate::expect::declared(arguments.expect.as_deref()) {
+        Ok(declared) => declared,
+        Err(error) => {
+            eprintln!("assay: import: {error:#}");
             return ExitCode::from(1);
         }
-        Some(Ok(declared)) => Some(declared),
-        None => None,
     };
     let mut files = Vec::new();
     let mut failed = false;

@@ -14,7 +14,6 @@ use crate::live::{Live, Mode};
 use crate::session::{self, Session};
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::bail;
-use judge::expect::Declared;
 use plan::layout::LayoutError;
 use plan::model::Worker;
 use progress::Show;
@@ -65,11 +64,17 @@ pub fn main(words: &[String]) -> ExitCode {
     if spec.switches.parse_only {
         return ExitCode::SUCCESS;
     }
-    let path = spec.switches.output.clone();
-    let sink = match Sink::open(path.as_deref().map(Path::new)) {
+    let path = spec.switches.output.as_deref().map(Path::new);
+    let checked = path.map_or(Ok(()), |path| {
+        crate::out::check(path)?;
+        crate::out::check_apart(path, job_files(words))
+    });
+    let opened = checked.and_then(|()| Ok(Sink::open(path)?));
+    let sink = match opened {
         Ok(sink) => sink,
         Err(error) => {
-            eprintln!("fio: --output={}: {error}", path.unwrap_or_default());
+            let path = path.unwrap_or(Path::new("")).display();
+            eprintln!("fio: --output={path}: {error:#}");
             return ExitCode::from(1);
         }
     };
@@ -77,8 +82,20 @@ pub fn main(words: &[String]) -> ExitCode {
         switches: &spec.switches,
         words,
         sink,
+        begun: false,
     }
     .run(&spec)
+}
+
+/// Words that may be job files: the others are switches, or may be the value of one.
+fn job_files(words: &[String]) -> impl Iterator<Item = &Path> {
+    let before = [None].into_iter().chain(words.iter().map(Some));
+    let value = |before: Option<&String>| {
+        before.is_some_and(|word| word.starts_with('-') && !word.contains('='))
+    };
+    let files = words.iter().zip(before);
+    let files = files.filter(move |(word, before)| !word.starts_with('-') && !value(*before));
+    files.map(|(word, _)| Path::new(word))
 }
 
 struct Personality<'a> {
@@ -86,6 +103,8 @@ struct Personality<'a> {
     /// The command line.
     words: &'a [String],
     sink: Sink,
+    /// The sink holds nothing of before any more.
+    begun: bool,
 }
 
 impl Personality<'_> {
@@ -118,10 +137,22 @@ impl Personality<'_> {
             Ok(session) => session,
             Err(error) => return self.refuse(&format!("{error:#}")),
         };
-        let declared = match self.switches.expect.as_deref().map(str::parse::<Declared>) {
-            Some(Err(error)) => return self.refuse(&format!("--expect: {error}")),
-            Some(Ok(declared)) => Some(declared),
-            None => None,
+        if let Some(output) = self.switches.output.as_deref().map(Path::new) {
+            let workers = session.plan.workers.iter();
+            let targets = workers.flat_map(|worker| &worker.targets);
+            let mut paths = targets.map(|target| target.path.as_path());
+            if paths.any(|path| crate::out::is_same(output, path)) {
+                let path = output.display();
+                eprintln!(
+                    "fio: --output={path}: is a target of the jobs; the report needs another file"
+                );
+                return ExitCode::from(1);
+            }
+        }
+        self.begin();
+        let declared = match expect::declared(self.switches.expect.as_deref()) {
+            Ok(declared) => declared,
+            Err(error) => return self.refuse(&format!("{error:#}")),
         };
         let save_bytes = match self.switches.time_to_save.as_deref().map(expect::amount) {
             Some(Err(error)) => return self.refuse(&format!("--time-to-save: {error:#}")),
@@ -204,6 +235,7 @@ impl Personality<'_> {
 
     /// `--idle-prof=calibrate`: what a unit of work costs, and no jobs.
     fn calibrate(&mut self) -> ExitCode {
+        self.begin();
         match IdleProfiler::start(IdleMode::Calibrate).map(IdleProfiler::stop) {
             Err(error) => self.refuse(&error.to_string()),
             Ok(idle) => {
@@ -216,8 +248,17 @@ impl Personality<'_> {
         }
     }
 
+    /// Before the first line of any report.
+    fn begin(&mut self) {
+        if !self.begun {
+            self.sink.begin();
+            self.begun = true;
+        }
+    }
+
     /// One clear line on standard error, and in the `--output` file.
     fn refuse(&mut self, message: &str) -> ExitCode {
+        self.begin();
         for line in message.lines() {
             eprintln!("fio: {line}");
             if let Sink::File(_) = self.sink {

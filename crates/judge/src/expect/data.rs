@@ -79,6 +79,7 @@ pub(super) struct Burst {
 pub(super) struct Instance {
     pub name: String,
     pub ebs: Option<Ebs>,
+    pub disks: Option<Disks>,
     pub drive: Option<Drive>,
     pub source: String,
     pub as_of: String,
@@ -91,6 +92,27 @@ pub(super) struct Ebs {
     pub iops: f64,
     pub base_mb_s: Option<f64>,
     pub base_iops: Option<f64>,
+}
+
+/// What a machine allows to all its network disks of some types together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Disks {
+    pub provider: String,
+    /// All types of the provider where none is named.
+    #[serde(default)]
+    pub types: Vec<String>,
+    pub iops: f64,
+    pub mib_s: Option<f64>,
+    pub mb_s: Option<f64>,
+}
+
+impl Disks {
+    /// Whether a volume is one of them.
+    pub fn are(&self, volume: &Volume) -> bool {
+        let named = self.types.is_empty() || self.types.contains(&volume.name);
+        self.provider == volume.provider && named
+    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -124,6 +146,18 @@ pub(super) struct Model {
 pub(super) struct Links {
     pub pcie: Vec<Lane>,
     pub payload: Payload,
+    pub bus: Vec<Bus>,
+}
+
+/// A bus with one speed for a drive, by the word for its transport.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bus {
+    pub transport: String,
+    pub title: String,
+    pub b_s: f64,
+    pub source: String,
+    pub as_of: String,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -192,7 +226,8 @@ mod tests {
         let rows = volumes.iter().map(|row| (&row.source, &row.as_of));
         let instances = instances();
         let rows = rows.chain(instances.iter().map(|row| (&row.source, &row.as_of)));
-        let payload = links().payload;
+        let Links { payload, bus, .. } = links();
+        let rows = rows.chain(bus.iter().map(|row| (&row.source, &row.as_of)));
         let drives = drives();
         assert!(
             drives
@@ -205,6 +240,27 @@ mod tests {
             let (year, month) = as_of.split_once('-').expect("YYYY-MM");
             assert!((2019..2100).contains(&year.parse::<u32>().expect("a year")));
             assert!((1..=12).contains(&month.parse::<u32>().expect("a month")));
+        }
+        let of_instances: BTreeSet<_> = instances.iter().map(|row| &row.name).collect();
+        assert_eq!(of_instances.len(), instances.len());
+        for row in &instances {
+            let known = row.ebs.is_some() || row.disks.is_some() || row.drive.is_some();
+            assert!(known, "nothing is known of {}", row.name);
+            // What is left of a limit is not more than the limit.
+            let ebs = row.ebs.unwrap_or(Ebs {
+                mb_s: 1.0,
+                iops: 1.0,
+                base_mb_s: None,
+                base_iops: None,
+            });
+            let base = (ebs.base_mb_s.unwrap_or(0.0), ebs.base_iops.unwrap_or(0.0));
+            assert!(base.0 < ebs.mb_s && base.1 < ebs.iops, "{}", row.name);
+            let types = row.disks.iter().flat_map(|disks| &disks.types);
+            assert!(
+                types.clone().all(|kind| names.contains(kind)),
+                "{}",
+                row.name
+            );
         }
         for row in &volumes {
             assert!(

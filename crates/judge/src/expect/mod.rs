@@ -100,22 +100,31 @@ impl FromStr for Declared {
 
 impl Declared {
     fn check(&self) -> Result<(), ExpectError> {
-        if let Some(name) = &self.instance
-            && data::instances().iter().all(|row| row.name != *name)
-        {
-            return wrong(format!(
-                "instance={name}: not in data/instances.toml, which knows {}",
-                names(data::instances().into_iter().map(|row| row.name))
-            ));
-        }
+        let instance = match &self.instance {
+            Some(name) => Some(known_instance(name)?),
+            None => None,
+        };
+        let unknown = |row: &data::Instance, what: &str| {
+            let name = &row.name;
+            wrong(format!(
+                "instance={name}: data/instances.toml does not know its {what}"
+            ))
+        };
         let Some(kind) = &self.kind else {
-            return match self.instance.is_some() || !self.devices.is_empty() {
-                true => Ok(()),
-                false => wrong("none of type=, instance= and device= is given".to_owned()),
+            return match &instance {
+                Some(row) if row.ebs.is_none() && row.disks.is_none() => unknown(
+                    row,
+                    "limit for volumes; type=instance-store judges its local drives",
+                ),
+                None if self.devices.is_empty() => {
+                    wrong("none of type=, instance= and device= is given".to_owned())
+                }
+                _ => Ok(()),
             };
         };
         if kind == STORE {
-            return match self.instance {
+            return match &instance {
+                Some(row) if row.drive.is_none() => unknown(row, "local drives"),
                 Some(_) => Ok(()),
                 None => wrong(format!("type={STORE} needs instance=")),
             };
@@ -129,6 +138,13 @@ impl Declared {
             let known = names(volumes.into_iter().map(|row| row.name).chain(drives));
             return wrong(format!("type={kind} is none of {known}, {STORE}"));
         };
+        if let Some(instance) = &instance {
+            let ebs = row.provider == "aws" && instance.ebs.is_some();
+            let other = instance.disks.as_ref().is_some_and(|disks| disks.are(row));
+            if !ebs && !other {
+                return unknown(instance, &format!("limit for {kind}"));
+            }
+        }
         let sized = [Some(row.iops), row.write_iops, row.mib_s]
             .into_iter()
             .flatten()
@@ -141,6 +157,34 @@ impl Declared {
         }
         Ok(())
     }
+}
+
+/// The row of an instance type, or those that are near it.
+fn known_instance(name: &str) -> Result<data::Instance, ExpectError> {
+    let mut rows = data::instances();
+    if let Some(at) = rows.iter().position(|row| row.name == name) {
+        return Ok(rows.swap_remove(at));
+    }
+    let family = |name: &str| {
+        let end = name.find('.').or_else(|| name.rfind('-'));
+        name[..end.unwrap_or(name.len())].to_owned()
+    };
+    let own: Vec<String> = rows
+        .iter()
+        .filter(|row| family(&row.name) == family(name))
+        .map(|row| row.name.clone())
+        .collect();
+    let known = match own.is_empty() {
+        false => names(own.into_iter()),
+        true => {
+            let mut all: Vec<String> = rows.iter().map(|row| family(&row.name)).collect();
+            all.dedup();
+            format!("sizes of {}", names(all.into_iter()))
+        }
+    };
+    wrong(format!(
+        "instance={name}: not in data/instances.toml, which knows {known}"
+    ))
 }
 
 fn names(list: impl Iterator<Item = String>) -> String {
@@ -249,6 +293,7 @@ pub fn limits(declared: &Declared, work: &Workload) -> Vec<Limit> {
     let Some(row) = instance else { return limits };
     let on_ebs = volume.is_some_and(|volume| volume.provider == "aws");
     limits.extend(ebs_of(row).filter(|_| on_ebs || declared.kind.is_none()));
+    limits.extend(disks_of(row, volume));
     if let Some(drive) = row
         .drive
         .filter(|_| declared.kind.as_deref() == Some(STORE))
@@ -294,6 +339,28 @@ fn ebs_of(row: &data::Instance) -> Option<Limit> {
         rated_depth: None,
         source: row.source.clone(),
         as_of: row.as_of.clone(),
+    })
+}
+
+/// What a machine allows to all its disks of the declared type together, or of those it is known
+/// for.
+fn disks_of(row: &data::Instance, volume: Option<&Volume>) -> Option<Limit> {
+    let disks = row.disks.as_ref()?;
+    if !volume.is_none_or(|volume| disks.are(volume)) {
+        return None;
+    }
+    let kinds = match disks.types.as_slice() {
+        [] => disks.provider.clone(),
+        types => types.join(", "),
+    };
+    let mib = disks.mib_s.map(|mib| mib * MIB);
+    Some(Limit {
+        name: format!("{} limit for all its {kinds} disks", row.name),
+        iops: Some(disks.iops),
+        bytes_per_s: mib.or(disks.mb_s.map(|mb| mb * MB)),
+        source: row.source.clone(),
+        as_of: row.as_of.clone(),
+        ..Limit::default()
     })
 }
 
@@ -418,6 +485,22 @@ pub fn link(name: &str, pci: &Pci) -> Option<Limit> {
     })
 }
 
+/// What the bus of a drive carries that says nothing of its own speed.
+fn bus(device: &result::host::Device) -> Option<Limit> {
+    let links = data::links();
+    let row = links
+        .bus
+        .into_iter()
+        .find(|row| Some(&row.transport) == device.transport.as_ref())?;
+    Some(Limit {
+        name: format!("{} {}", device.name, row.title),
+        bytes_per_s: Some(row.b_s),
+        source: row.source,
+        as_of: row.as_of,
+        ..Limit::default()
+    })
+}
+
 /// The tightest of several limits.
 pub fn binding(limits: &[Limit], block_bytes: u64) -> Option<(&Limit, Allowed)> {
     limits
@@ -426,7 +509,7 @@ pub fn binding(limits: &[Limit], block_bytes: u64) -> Option<(&Limit, Allowed)> 
         .min_by(|a, b| a.1.iops.total_cmp(&b.1.iops))
 }
 
-/// The limits that the machine itself tells: PCI links, and throttles of control groups.
+/// The limits that the machine itself tells: links of drives, and throttles of control groups.
 pub fn of_host(host: &Host, work: &Workload) -> Vec<Limit> {
     let mut limits = Vec::new();
     let disks = || {
@@ -435,14 +518,15 @@ pub fn of_host(host: &Host, work: &Workload) -> Vec<Limit> {
             .filter(|device| device.kind == DeviceKind::Disk)
     };
     let links: Vec<Limit> = disks()
-        .filter_map(|device| link(&device.name, device.pci.as_ref()?))
+        // The PCI function above a SATA drive is its controller, which others share.
+        .filter_map(|device| bus(device).or_else(|| link(&device.name, device.pci.as_ref()?)))
         .collect();
     // Members of a stripe share the load; a disk without a known link would make the sum wrong.
     if !links.is_empty() && links.len() == disks().count() {
         let sum = links.iter().filter_map(|limit| limit.bytes_per_s).sum();
         let name = match links.as_slice() {
             [one] => one.name.clone(),
-            several => format!("PCI links of {} disks", several.len()),
+            several => format!("links of {} disks", several.len()),
         };
         let first = links.into_iter().next().unwrap_or_default();
         limits.push(Limit {

@@ -125,7 +125,7 @@ const ROWS: [Row; 15] = [
         0.0,
         524_611.0 * KIB,
         100.3,
-        "bound by m5d.4xlarge 2 local drives, 535.40 MB/s",
+        "bound by m5d.4xlarge 2 local drives, 535.41 MB/s",
     ),
     (
         "type=instance-store,instance=i3en.24xlarge,count=8",
@@ -265,8 +265,23 @@ fn what_is_declared_wrongly_is_named() {
         ("type=instance-store", "needs instance="),
         (
             "instance=m5d.99xlarge",
-            "instance=m5d.99xlarge: not in data/instances.toml",
+            "instance=m5d.99xlarge: not in data/instances.toml, which knows m5d.large, ",
         ),
+        ("instance=q9.large", "which knows sizes of c5, c5d,"),
+        (
+            "type=gp2,gib=1,instance=i4i.large",
+            "instance=i4i.large: data/instances.toml does not know its limit for gp2",
+        ),
+        ("instance=i4i.large", "does not know its limit for volumes"),
+        (
+            "type=instance-store,instance=m5.large",
+            "does not know its local drives",
+        ),
+        (
+            "type=gp2,gib=1,instance=n2-standard-8",
+            "does not know its limit for gp2",
+        ),
+        ("instance=n2-standard-9", "which knows n2-standard-2,"),
     ] {
         let error = text.parse::<Declared>().unwrap_err().to_string();
         assert!(error.contains(words), "{text}: {error}");
@@ -277,6 +292,67 @@ fn what_is_declared_wrongly_is_named() {
         read_share: 1.0,
     };
     assert_eq!(limits(&declared, &work)[0].name, "m5d.4xlarge EBS limit");
+}
+
+#[test]
+fn machines_hold_back_their_disks() {
+    let work = |block_bytes| Workload {
+        block_bytes,
+        read_share: 1.0,
+    };
+    for (text, block_bytes, name, iops) in [
+        // Three disks earn 768 MiB/s for their machine; one of 4 CPUs gives 240 of them.
+        (
+            "type=pd-ssd,gib=1100,instance=n2-standard-4",
+            1 << 20,
+            "n2-standard-4 limit for all its pd-ssd disks",
+            240.0,
+        ),
+        (
+            "type=pd-ssd,gib=1100,instance=n2-standard-8",
+            1 << 20,
+            "machine's pd-ssd limit (shared by its disks)",
+            768.0,
+        ),
+        (
+            "type=premium-p60,instance=Standard_D8s_v3",
+            4096,
+            "Standard_D8s_v3 limit for all its azure disks",
+            12_800.0,
+        ),
+    ] {
+        let declared: Declared = text.parse().unwrap();
+        let found = limits(&declared, &work(block_bytes));
+        let (limit, allowed) = binding(&found, block_bytes).unwrap();
+        assert_eq!(limit.name, name);
+        assert!((allowed.iops - iops).abs() < 1e-6, "{text}: {allowed:?}");
+    }
+}
+
+#[test]
+fn drives_behind_a_controller_are_judged_by_their_own_link() {
+    use result::host::Device;
+    let host = Host {
+        devices: vec![Device {
+            name: "sda".into(),
+            transport: Some("sata".into()),
+            pci: Some(Pci {
+                link_speed: Some("16.0 GT/s PCIe".into()),
+                link_width: Some(8),
+                ..Pci::default()
+            }),
+            ..Device::default()
+        }],
+        ..Host::default()
+    };
+    let work = Workload {
+        block_bytes: 4096,
+        read_share: 1.0,
+    };
+    let found = of_host(&host, &work);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].name, "sda SATA link, 6 Gb/s at most");
+    assert_eq!(found[0].bytes_per_s, Some(0.55e9));
 }
 
 #[test]
@@ -311,7 +387,7 @@ fn what_the_machine_tells_itself() {
         read_share,
     };
     let found = of_host(&host, &work(0.5));
-    assert_eq!(found[0].name, "PCI links of 2 disks");
+    assert_eq!(found[0].name, "links of 2 disks");
     assert!((found[0].bytes_per_s.unwrap() - 6.8556e9).abs() < 1e6);
     assert!((found[1].iops.unwrap() - 1.0 / (0.5 / 1000.0 + 0.5 / 500.0)).abs() < 1e-6);
     assert!((found[1].bytes_per_s.unwrap() - 20_000_000.0).abs() < 1e-6);

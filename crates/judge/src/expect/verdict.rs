@@ -45,7 +45,11 @@ pub fn verdict(limits: &[Limit], measured: &Measured) -> Option<String> {
         p if p > 105.0 => format!("slightly above {name}, {size}: {}", told(p)),
         p if p >= 97.0 => format!("bound by {name}, {size}: {}", told(p)),
         p if p >= 90.0 => format!("near {name}, {size}: {}", told(p)),
-        p => format!("below every known limit ({p:.0} % of {name}, {size})"),
+        // Never rounded up to a share that would be near.
+        p => format!(
+            "below every known limit ({:.0} % of {name}, {size})",
+            p.floor()
+        ),
     };
     if percent < 90.0 && measured.latency_ns > 0.0 && measured.depth > 0 {
         // Little's law: what is in flight, over how long each stays.
