@@ -66,6 +66,49 @@ fn clean_runs_have_none() {
 }
 
 #[test]
+fn a_run_of_some_length_has_none_at_all() {
+    let Some(mounted) = ext4("clean run of some length") else {
+        return;
+    };
+    filled(&mounted);
+    let words = "--size=32m --direct=1 --ioengine=libaio --iodepth=4 --time_based --runtime=1200ms";
+    for rw in ["randread", "randwrite"] {
+        let outcome = run(mounted.path(), &format!("{words} --rw={rw}"));
+        // A busy machine gives tails; nothing else is left to chance.
+        let told: Vec<String> = ids(&outcome)
+            .into_iter()
+            .filter(|id| id != "long-tail" && id != "stall")
+            .collect();
+        assert_eq!(told, [""; 0], "{rw}: {outcome}");
+    }
+}
+
+#[test]
+fn others_on_the_device_are_told_when_they_matter() {
+    let Some(mounted) = ext4("others on the device") else {
+        return;
+    };
+    filled(&mounted);
+    // Something to write over: what a file system does for a new file is not meant here.
+    std::fs::write(mounted.path().join("o"), vec![7; 32 << 20]).expect("room for it");
+    let path = mounted.path().to_str().expect("UTF-8");
+    crate::harness::place::system("sync", &["-f", path]).expect("sync");
+    let beside = |other: &str| {
+        let words = "--name=x --filename=f --size=32m --direct=1 --rw=read --bs=64k --time_based \
+                     --runtime=1500ms --output-format=json";
+        let mine = fio(words).in_dir(mounted.path()).spawn();
+        let words = format!("--name=o --filename=o --rw=write --bs=64k --direct=1 {other}");
+        fio(&words).in_dir(mounted.path()).ok();
+        mine.wait().expect_ok()
+    };
+    // More than the journal of a quiet system, and next to nothing beside the run.
+    let quiet = beside("--size=4352k");
+    assert_eq!(own(&quiet), [""; 0], "{quiet}");
+    let disturbed = beside("--size=32m --time_based --runtime=700ms");
+    assert_eq!(own(&disturbed), ["foreign-io"], "{disturbed}");
+}
+
+#[test]
 fn holes_and_the_page_cache_are_told_apart() {
     let Some(mounted) = ext4("holes") else { return };
     // Half of the file is a hole.

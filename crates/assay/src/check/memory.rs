@@ -116,14 +116,14 @@ impl Memory {
             let show = |value: f64| format!("{:.digits$}", value / unit);
             let disturbed = if figure.disturbed { ", disturbed" } else { "" };
             format!(
-                "{title:20} {:>12} {:>22} {:>11}{disturbed}\n",
+                "{title:24} {:>12} {:>22} {:>11}{disturbed}\n",
                 format!("{} {name}", show(figure.median)),
                 format!("{} - {}", show(figure.low), show(figure.high)),
                 figure.dropped,
             )
         };
         let mut text = format!(
-            "\n{:20} {:>12} {:>22} {:>11}\n",
+            "\n{:24} {:>12} {:>22} {:>11}\n",
             "", "median", "95 % interval", "dropped"
         );
         text += &line("memory latency", &self.idle.ns, 1.0, "ns", 1);
@@ -132,7 +132,7 @@ impl Memory {
         }
         let placement = &self.idle.placement;
         text += &format!(
-            "{:20} random loads over {} MiB, {} pages; copies count what is read and written\n",
+            "{:24} random loads over {} MiB, {} pages; copies count what is read and written\n",
             "memory method",
             placement.bytes >> 20,
             placement.pages()

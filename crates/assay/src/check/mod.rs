@@ -148,10 +148,7 @@ fn check(arguments: &Arguments, signals: &Arc<Listener>) -> anyhow::Result<ExitC
         Some(place) => place.clone(),
         None => std::env::current_dir().context("the current directory cannot be found")?,
     };
-    let declared: Option<Declared> = match &arguments.expect {
-        Some(text) => Some(text.parse().with_context(|| format!("--expect={text}"))?),
-        None => None,
-    };
+    let declared = crate::expect::declared(arguments.expect.as_deref())?;
     let consent = arguments.destroy_data.as_deref();
     let own = match Ground::device(&at, consent)? {
         Some(device) => device,

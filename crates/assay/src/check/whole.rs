@@ -11,12 +11,15 @@ pub struct Whole {
 impl Whole {
     /// Adds the run of a phase.
     pub fn add(&mut self, title: &str, mut phase: Run) {
+        let of_job = format!("{}: ", phase.jobs.first().map_or("", |job| &job.name));
         for finding in phase
             .judgement
             .iter_mut()
             .flat_map(|found| &mut found.findings)
         {
-            finding.text = format!("{title}: {}", finding.text);
+            // A phase is one job: its name would be the title again.
+            let text = finding.text.strip_prefix(&of_job);
+            finding.text = format!("{title}: {}", text.unwrap_or(&finding.text));
         }
         let Some(run) = &mut self.run else {
             self.run = Some(phase);
@@ -100,9 +103,9 @@ mod tests {
             severity,
             ..Default::default()
         };
-        let phase = |name: &str, disks: Vec<Disk>, severity| Run {
+        let phase = |name: &str, disks: Vec<Disk>, severity, text: &str| Run {
             judgement: Some(Judgement {
-                findings: vec![finding("slow", severity)],
+                findings: vec![finding(text, severity)],
                 verdict: Some("of one phase".to_owned()),
                 expectations: vec![Default::default()],
                 ..Default::default()
@@ -118,17 +121,18 @@ mod tests {
         let mut whole = Whole::default();
         whole.add(
             "write",
-            phase("write", vec![disk("sda", 3)], Severity::Note),
+            phase("write", vec![disk("sda", 3)], Severity::Note, "slow"),
         );
         let disks = vec![disk("sda", 4), disk("sdb", 5)];
-        whole.add("read", phase("read", disks, Severity::Invalid));
+        let text = "seq-read: slow";
+        whole.add("read", phase("seq-read", disks, Severity::Invalid, text));
         let run = whole.finish(SelfCheck::default());
         let jobs: Vec<_> = run
             .jobs
             .iter()
             .map(|job| (job.name.as_str(), job.number))
             .collect();
-        assert_eq!(jobs, [("write", 1), ("read", 2)]);
+        assert_eq!(jobs, [("write", 1), ("seq-read", 2)]);
         assert_eq!(run.disks[0].counters, counters(7));
         assert_eq!(run.disks[1].counters, counters(5));
         assert!(run.self_check.is_some());

@@ -8,6 +8,9 @@ use result::{Finding, Severity};
 const READ_PERCENT: f64 = 110.0;
 const WRITE_PERCENT: f64 = 120.0;
 const LEAST_BYTES: u64 = 4 << 20;
+/// In a direction that no job used: this share of all that the device did, of bytes or of
+/// requests. Every system has a journal and logs, which do not matter below that.
+const FOREIGN_PERCENT: f64 = 10.0;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some(io) = &evidence.io else {
@@ -19,6 +22,11 @@ pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
         let more = device.saturating_sub(issued);
         let share = percent(device as f64, issued as f64);
         if more < LEAST_BYTES || (issued > 0 && share < limit) {
+            continue;
+        }
+        let of_all = |each: [u64; 2]| percent(each[at] as f64, (each[0] + each[1]) as f64);
+        let foreign = of_all(io.device_bytes).max(of_all(io.device_ios));
+        if issued == 0 && foreign < FOREIGN_PERCENT {
             continue;
         }
         let (id, cause, advice) = match (at, issued) {

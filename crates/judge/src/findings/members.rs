@@ -19,6 +19,8 @@ const EVEN: f64 = 1.05;
 const SKEW: f64 = 3.0;
 /// From here the total meets what the members can do, percent of the limit.
 const MET_PERCENT: f64 = 95.0;
+/// Above this the limit is not theirs.
+const OTHER_PERCENT: f64 = 110.0;
 
 struct Member<'a> {
     name: &'a str,
@@ -110,7 +112,8 @@ fn of_stripe(evidence: &Evidence<'_>, name: &str, disks: &[&Disk]) -> Option<Fin
         .judged
         .as_ref()
         .filter(|judged| judged.shared)
-        .map(|judged| judged.expectation.measured_percent);
+        .map(|judged| judged.expectation.measured_percent)
+        .filter(|share| *share <= OTHER_PERCENT);
     let (severity, met) = match share {
         Some(share) if share >= MET_PERCENT => (
             Severity::Note,
@@ -127,12 +130,16 @@ fn of_stripe(evidence: &Evidence<'_>, name: &str, disks: &[&Disk]) -> Option<Fin
         ),
         None => (
             Severity::Warning,
-            format!("{} is slower, by little or by much", slow.name),
+            format!(
+                "by how much {} is slower cannot be told from them",
+                slow.name
+            ),
         ),
     };
     let text = format!(
-        "{name}: its members did the same work ({} to {} requests) with latencies of {} ({}) to {} \
-         ({}, busy {:.1} %): a closed loop gathers its queue at the slowest; {met}",
+        "{name}: its members did the same work ({} to {} requests), but a request took {} on {} \
+         and {} on {} (busy {:.1} %): in a closed loop the queue gathers at the slowest member, by \
+         however little it is slower; {met}",
         least.ios,
         most.ios,
         time(fast.latency_ns as u64),

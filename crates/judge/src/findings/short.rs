@@ -6,8 +6,8 @@ use crate::say::{With, finding};
 use result::{Finding, Severity};
 use units::Ddir;
 
-/// Shorter runs are told; a second is what fio samples its rates in at best twice.
-const LEAST_MS: u64 = 2000;
+/// Shorter runs are told: rates are sampled twice a second, and one sample has no spread.
+const LEAST_MS: u64 = 1000;
 
 pub(crate) fn rule(evidence: &Evidence<'_>) -> Vec<Finding> {
     let longest = jobs(evidence)

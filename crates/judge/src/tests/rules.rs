@@ -148,7 +148,9 @@ fn members_that_do_not_work_alike() {
         .remove(0);
     assert_eq!(finding.id, "closed-loop-skew");
     assert!(
-        finding.text.contains("1.8 ms (sd0) to 118.8 ms (sd1"),
+        finding
+            .text
+            .contains("took 1.8 ms on sd0 and 118.8 ms on sd1 (busy"),
         "{}",
         finding.text
     );
