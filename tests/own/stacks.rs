@@ -165,6 +165,30 @@ fn an_image_that_lost_the_name_it_was_attached_by() {
 }
 
 #[test]
+fn a_device_that_another_process_writes_to() {
+    let disk = match LoopDisk::new(32) {
+        Ok(disk) => disk,
+        Err(why) => return skip("a device that is written to", &why),
+    };
+    let device = text(disk.device()).to_owned();
+    let write = fio(&format!(
+        "--name=x --filename={device} --rw=write --bs=4k --size=64k"
+    ));
+    let silent = write.ok();
+    assert!(!silent.stdout.contains("open for writing"), "{silent}");
+    let open = std::fs::OpenOptions::new().write(true).open(&device);
+    let open = open.expect("own loop device");
+    let own = format!("(process {})", std::process::id());
+    // Two jobs of two processes may share a device; a command of ours does not take it.
+    let told = write.ok();
+    assert!(told.stdout.contains("is open for writing in"), "{told}");
+    assert!(told.stdout.contains(&own), "{told}");
+    let check = super::assay(&format!("check {device} --destroy-data=x"));
+    check.refuses(&["it is open for writing in", &own]);
+    drop(open);
+}
+
+#[test]
 fn a_device_that_other_namespaces_and_binds_use() {
     let disk = match LoopDisk::new(16) {
         Ok(disk) => disk,

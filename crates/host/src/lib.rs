@@ -11,6 +11,7 @@ pub mod cgroup;
 pub mod cpu;
 pub mod diskstat;
 pub mod mount;
+pub mod opened;
 pub mod picture;
 pub mod processor;
 mod root;

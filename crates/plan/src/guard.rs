@@ -176,9 +176,9 @@ pub fn permit(
 /// # Errors
 /// [`GuardError`]; nothing overrides it.
 pub fn output(facts: &Facts, path: &Path) -> Result<(), GuardError> {
-    // `/dev/stdout` may lead to an ordinary file.
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    match std::fs::metadata(&real) {
+    // `/dev/stdout` may lead to an ordinary file, even to one without a name.
+    let real = path.canonicalize();
+    match std::fs::metadata(path) {
         Ok(meta) if meta.file_type().is_block_device() => {
             let device = BlockDevice::by_id(&facts.root, DevId::from_raw(meta.rdev()));
             Err(GuardError::NoOutput {
@@ -189,10 +189,10 @@ pub fn output(facts: &Facts, path: &Path) -> Result<(), GuardError> {
                 ),
             })
         }
-        Ok(meta) if !meta.is_file() => Ok(()),
+        Ok(meta) if !meta.is_file() || real.is_err() => Ok(()),
         _ => {
             let permit = WritePermit {
-                path: real,
+                path: real.unwrap_or_else(|_| path.to_owned()),
                 remark: None,
             };
             let mut looked = regular(facts, permit, false);
@@ -215,7 +215,9 @@ pub fn consent(facts: &Facts, path: &Path, given: Option<&str>) -> Result<(), Gu
         return Ok(());
     };
     let device = picture::device(facts, &block);
-    let found = all_uses(facts, &block, path);
+    let mut found = all_uses(facts, &block, path);
+    let written = writers(facts, &block);
+    found.extend(written.map(|clause| format!("it {clause}")));
     let held = holds(&block, path);
     let (path, about, id) = (path.to_owned(), about(&device), identity(&device));
     if !found.is_empty() {
@@ -260,11 +262,11 @@ fn of_device(
     allowed: bool,
 ) -> Result<WritePermit, GuardError> {
     let about = about(&picture::device(facts, block));
-    if let Some(holds) = holds(block, node) {
+    let holds = holds(block, node).map(|holds| format!("holds {holds}; the job writes over it"));
+    let remarks: Vec<String> = holds.into_iter().chain(writers(facts, block)).collect();
+    if !remarks.is_empty() {
         let path = permit.path.display();
-        permit.remark = Some(format!(
-            "{path} ({about}) holds {holds}; the job writes over it"
-        ));
+        permit.remark = Some(format!("{path} ({about}) {}", remarks.join("; it ")));
     }
     refuse_in_use(permit, &about, all_uses(facts, block, node), allowed)
 }
@@ -277,6 +279,19 @@ fn all_uses(facts: &Facts, device: &BlockDevice, node: &Path) -> Vec<String> {
         found.extend(claimed(node));
     }
     found
+}
+
+/// Other processes that have a device, its disk or a part of it open for writing: two jobs on one
+/// device, or a machine whose disk it is.
+fn writers(facts: &Facts, device: &BlockDevice) -> Option<String> {
+    let mut family = vec![device.dev, device.whole_disk().dev];
+    family.extend(device.partitions().iter().map(|part| part.dev));
+    let writers = host::opened::writers(&facts.root, &family);
+    let words = writers
+        .iter()
+        .map(|one| format!("{} (process {})", one.command, one.pid));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("is open for writing in {}", words.join(", ")))
 }
 
 /// What the content of a device declares itself to be, in words; `None` for nothing known.
