@@ -164,6 +164,23 @@ fn depth_zeroes_memory_and_buffered_writes() {
 }
 
 #[test]
+fn the_layout_is_told_beside_the_figures() {
+    let Some(mounted) = ext4("layout") else {
+        return;
+    };
+    let words = "--size=8m --direct=1 --rw=read --bs=64k";
+    let first = run(mounted.path(), words).json()["assay"]["layout"].clone();
+    let one = first[0].as_object().expect("a layout");
+    assert_eq!((&one["job"], &one["files"]), (&"x".into(), &1.into()));
+    assert_eq!(one["size_bytes"], 8 << 20);
+    assert_eq!(one["written_bytes"], 8 << 20);
+    assert!(one["duration_ms"].is_u64(), "{first}");
+    // The file is there now.
+    let second = run(mounted.path(), words).json();
+    assert!(second["assay"]["layout"].is_null(), "{second}");
+}
+
+#[test]
 fn a_worker_without_a_device_is_bound_by_its_cpu() {
     let words = "--name=x --ioengine=null --size=100g --bs=4k --time_based --runtime=1 --rw=read";
     let outcome = fio(words).arg("--output-format=json").ok();

@@ -83,7 +83,7 @@ pub fn text(
     own: &Ground,
     size_bytes: u64,
     measured: &[Measured],
-    tool: &SelfCheck,
+    tool: &anyhow::Result<SelfCheck>,
 ) -> String {
     let mode = if own.direct {
         "direct I/O"
@@ -120,6 +120,10 @@ pub fn text(
             time(p99(&dir.clat)),
         );
     }
+    let tool = match tool {
+        Ok(tool) => tool,
+        Err(error) => return text + &format!("{:20} not measured: {error:#}\n", "Assay itself"),
+    };
     let share = |phase: &Measured| {
         let dir = &phase.job.dirs[phase.ddir];
         let seconds = dir.runtime_ms.max(1) as f64 / 1000.0;

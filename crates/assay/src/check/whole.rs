@@ -37,10 +37,10 @@ impl Whole {
         add_disks(&mut run.disks, phase.disks);
     }
 
-    /// The document, with what the tool itself cost.
-    pub fn finish(self, tool: SelfCheck) -> Run {
+    /// The document, with what the tool itself cost, where that is known.
+    pub fn finish(self, tool: Option<SelfCheck>) -> Run {
         let mut run = self.run.unwrap_or_default();
-        run.self_check = Some(tool);
+        run.self_check = tool;
         run
     }
 }
@@ -126,7 +126,7 @@ mod tests {
         let disks = vec![disk("sda", 4), disk("sdb", 5)];
         let text = "seq-read: slow";
         whole.add("read", phase("seq-read", disks, Severity::Invalid, text));
-        let run = whole.finish(SelfCheck::default());
+        let run = whole.finish(Some(SelfCheck::default()));
         let jobs: Vec<_> = run
             .jobs
             .iter()
