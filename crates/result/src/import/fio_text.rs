@@ -6,6 +6,7 @@
 //! not, the line is reported.
 
 mod disks;
+mod heading;
 mod job;
 mod latency;
 
@@ -13,7 +14,8 @@ use super::commands::Command;
 use super::{Found, Out, scan};
 use crate::LaidOut;
 use disks::DiskLines;
-use job::{Heading, JobText};
+use heading::Heading;
+use job::JobText;
 use serde_json::{Map, Value, json};
 
 const FORMAT: &str = "fio-normal";
