@@ -41,6 +41,52 @@ pub struct Asked<'a> {
     pub split: &'a str,
 }
 
+/// `options!` with those of this module behind the engine's own; `refused(REASON);` in front
+/// refuses them.
+macro_rules! with_priorities {
+    (
+        $(refused($reason:expr);)?
+        $(#[doc = $title:literal])+
+        $vis:vis struct $name:ident { $($own:tt)* }
+    ) => {
+        option::options! {
+            $(#[doc = $title])+
+            $vis struct $name {
+                $($own)*
+                /// Percentage of requests sent with high priority.
+                cmdprio_percentage: units::PerDdir<u32> = "0", range(0, 100)
+                    $(, refused($reason))?;
+                /// Priority class of those requests.
+                cmdprio_class: units::PerDdir<u32> = "0", range(0, 3) $(, refused($reason))?;
+                /// Priority level of those requests.
+                cmdprio: units::PerDdir<u32> = "0", range(0, 7) $(, refused($reason))?;
+                /// Priority hint of those requests.
+                cmdprio_hint: units::PerDdir<u32> = "0", range(0, 1023) $(, refused($reason))?;
+                /// Percentages of prioritised requests by block size.
+                cmdprio_bssplit: String $(, refused($reason))?;
+            }
+        }
+
+        $crate::cmdprio::with_priorities! { @asked $(refused($reason))? $name }
+    };
+    (@asked refused($reason:expr) $name:ident) => {};
+    (@asked $name:ident) => {
+        impl $name {
+            fn prioritised(&self, engine: &'static str) -> $crate::cmdprio::Asked<'_> {
+                $crate::cmdprio::Asked {
+                    engine,
+                    percentage: self.cmdprio_percentage,
+                    class: self.cmdprio_class,
+                    level: self.cmdprio,
+                    hint: self.cmdprio_hint,
+                    split: &self.cmdprio_bssplit,
+                }
+            }
+        }
+    };
+}
+pub(crate) use with_priorities;
+
 impl CmdPrio {
     /// What the options ask for; `None` when they ask for nothing.
     ///

@@ -5,13 +5,13 @@
 //! form that older kernels know, so, as in fio, they are served on the spot when nothing is staged.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
-use crate::cmdprio::{self, CmdPrio};
+use crate::cmdprio::{CmdPrio, with_priorities};
 use crate::{direct, inline};
 use std::io;
 use sys::file::{File, Kind};
 use sys::ring::{Config, Op, Ring, Span, Stage, Want};
 use sys::transfer::{RWF_ATOMIC, RWF_DONTCACHE, RWF_NOWAIT};
-use units::{Ddir, PerDdir};
+use units::Ddir;
 
 const PI: &str = "protection information is not built yet";
 const CMD: &str = "only ioengine=io_uring_cmd sends commands";
@@ -19,7 +19,7 @@ const CMD: &str = "only ioengine=io_uring_cmd sends commands";
 /// Most entries the kernel allows in a ring.
 const MOST_ENTRIES: u32 = 32_768;
 
-option::options! {
+with_priorities! {
     /// io_uring
     pub struct Options {
         /// Poll for completions (IOPOLL). Needs direct I/O on a device with poll queues.
@@ -40,16 +40,6 @@ option::options! {
         nowait: bool = "0";
         /// Have every Nth request executed by a worker thread (IOSQE_ASYNC); 0: none.
         force_async: u32 = "0";
-        /// Percentage of requests sent with high priority.
-        cmdprio_percentage: PerDdir<u32> = "0", range(0, 100);
-        /// Priority class of those requests.
-        cmdprio_class: PerDdir<u32> = "0", range(0, 3);
-        /// Priority level of those requests.
-        cmdprio: PerDdir<u32> = "0", range(0, 7);
-        /// Priority hint of those requests.
-        cmdprio_hint: PerDdir<u32> = "0", range(0, 1023);
-        /// Percentages of prioritised requests by block size.
-        cmdprio_bssplit: String;
         /// Bytes of separate metadata per request.
         md_per_io_size: u32 = "0", later(PI);
         /// Let the device insert and strip protection information.
@@ -207,14 +197,7 @@ impl Engine for Uring {
     }
 
     fn priorities(options: &Options) -> Result<Option<CmdPrio>, EngineError> {
-        CmdPrio::new(&cmdprio::Asked {
-            engine: Self::NAME,
-            percentage: options.cmdprio_percentage,
-            class: options.cmdprio_class,
-            level: options.cmdprio,
-            hint: options.cmdprio_hint,
-            split: &options.cmdprio_bssplit,
-        })
+        CmdPrio::new(&options.prioritised(Self::NAME))
     }
 
     #[inline]

@@ -5,6 +5,7 @@
 //! sent on the spot, when nothing is staged.
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
+use crate::cmdprio::with_priorities;
 use crate::inline;
 use std::io;
 use sys::file::File;
@@ -47,7 +48,8 @@ option::choices! {
     }
 }
 
-option::options! {
+with_priorities! {
+    refused(CMDPRIO);
     /// io_uring_cmd
     pub struct Options {
         /// Which commands are sent.
@@ -86,16 +88,6 @@ option::options! {
         nowait: bool = "0", refused(OLD);
         /// Have every Nth request executed by a worker thread.
         force_async: u32 = "0";
-        /// Percentage of requests sent with high priority.
-        cmdprio_percentage: u32 = "0", refused(CMDPRIO);
-        /// Priority class of those requests.
-        cmdprio_class: u32 = "0", refused(CMDPRIO);
-        /// Priority level of those requests.
-        cmdprio: u32 = "0", refused(CMDPRIO);
-        /// Priority hint of those requests.
-        cmdprio_hint: u32 = "0", refused(CMDPRIO);
-        /// Percentages of prioritised requests by block size.
-        cmdprio_bssplit: String, refused(CMDPRIO);
         /// Bytes of separate metadata per request.
         md_per_io_size: u32 = "0", refused(PI);
         /// Let the device insert and strip protection information.

@@ -4,16 +4,16 @@
 //! nothing is staged, else the answer is [`Queued::Full`].
 
 use crate::api::{Caps, Engine, EngineError, Io, Queued, Setup};
-use crate::cmdprio::{self, CmdPrio};
+use crate::cmdprio::{CmdPrio, with_priorities};
 use crate::offload::Serve;
 use crate::{direct, inline};
 use std::io;
 use sys::aio::{Config, Context, Transfer};
 use sys::file::File;
 use sys::transfer::{RWF_ATOMIC, RWF_NOWAIT};
-use units::{Ddir, PerDdir};
+use units::Ddir;
 
-option::options! {
+with_priorities! {
     /// Linux asynchronous I/O
     pub struct Options {
         /// Take completions from the kernel's ring without a system call.
@@ -25,16 +25,6 @@ option::options! {
         nowait: bool = "0";
         /// Submit vectored requests (preadv and pwritev).
         libaio_vectored: bool = "0";
-        /// Percentage of requests sent with high priority.
-        cmdprio_percentage: PerDdir<u32> = "0", range(0, 100);
-        /// Priority class of those requests.
-        cmdprio_class: PerDdir<u32> = "0", range(0, 3);
-        /// Priority level of those requests.
-        cmdprio: PerDdir<u32> = "0", range(0, 7);
-        /// Priority hint of those requests.
-        cmdprio_hint: PerDdir<u32> = "0", range(0, 1023);
-        /// Percentages of prioritised requests by block size.
-        cmdprio_bssplit: String;
     }
 }
 
@@ -85,14 +75,7 @@ impl Engine for Libaio {
     }
 
     fn priorities(options: &Options) -> Result<Option<CmdPrio>, EngineError> {
-        CmdPrio::new(&cmdprio::Asked {
-            engine: Self::NAME,
-            percentage: options.cmdprio_percentage,
-            class: options.cmdprio_class,
-            level: options.cmdprio,
-            hint: options.cmdprio_hint,
-            split: &options.cmdprio_bssplit,
-        })
+        CmdPrio::new(&options.prioritised(Self::NAME))
     }
 
     #[inline]
