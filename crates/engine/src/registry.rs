@@ -237,10 +237,10 @@ pub enum OptionError {
         nearest: Option<&'static str>,
     },
     /// The value is wrong.
-    #[error("{name}: {source}")]
+    #[error("{given}: {source}")]
     Value {
-        /// The option.
-        name: String,
+        /// The option and its value, as typed.
+        given: String,
         /// What is wrong.
         #[source]
         source: ValueError,
@@ -260,7 +260,7 @@ pub fn options_from<E: Engine>(
             Some(Ok(note)) => notes.extend(note.map(|note| format!("{name}: {note}"))),
             Some(Err(source)) => {
                 return Err(OptionError::Value {
-                    name: name.to_owned(),
+                    given: value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}")),
                     source,
                 });
             }
@@ -360,6 +360,44 @@ mod tests {
         );
         assert!(text("external:/tmp/x.so").contains("plugins"));
         assert!(text("mtd").contains("not built yet"));
+    }
+
+    #[test]
+    fn bad_values_are_told_with_what_would_do() {
+        let mut wrong = Vec::new();
+        let mut tested = 0;
+        for &kind in EngineKind::ALL {
+            let table = tables().find(|table| table.name == kind.name());
+            let defs = table.map_or(&[][..], |table| table.defs).iter();
+            for def in defs.filter(|def| def.state == option::State::Works) {
+                let mut values = vec![("~?~".to_owned(), None)];
+                if let (Some(min), Some(max)) = (def.min, def.max) {
+                    let range = format!("{min} to {max}");
+                    values.push(((max + 1.0).to_string(), Some(range.clone())));
+                    values.push(("99999999999999999999".to_owned(), Some(range)));
+                }
+                for (value, range) in values {
+                    let told = check_options(kind, &[(def.name, Some(&value))], KbBase::Binary);
+                    let text = match told {
+                        Err(error) => error.to_string(),
+                        // Any text will do, or only the start can tell.
+                        Ok(_) if def.kind == option::Kind::Text => continue,
+                        Ok(_) => "accepted".to_owned(),
+                    };
+                    tested += 1;
+                    let words = ["accepted: ", "expected ", " is not one of "];
+                    let says = match &range {
+                        Some(range) => text.contains(range.as_str()),
+                        None => words.iter().any(|word| text.contains(word)),
+                    };
+                    if !says || !text.contains(&format!("{}={value}", def.name)) {
+                        wrong.push(format!("{}: {}={value}: {text}", kind.name(), def.name));
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(tested > 50, "{tested}");
     }
 
     #[test]

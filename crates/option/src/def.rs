@@ -72,6 +72,8 @@ pub struct Def {
     pub min: Option<f64>,
     /// Largest value.
     pub max: Option<f64>,
+    /// Least and greatest whole number that fits the type.
+    pub limits: Option<(i128, i128)>,
     /// The words, for an enumeration.
     pub choices: &'static [Choice],
     /// The option that this one refines.
@@ -104,6 +106,7 @@ impl Def {
             default: None,
             min: None,
             max: None,
+            limits: V::LIMITS,
             choices: V::CHOICES,
             parent: None,
             inverse: None,
@@ -235,6 +238,40 @@ impl Def {
     /// True when `name` is this option's name or an alias.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
+    }
+
+    /// The values that the declaration allows, in words.
+    pub(crate) fn declared_range(&self) -> Option<String> {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) => Some(format!("{min} to {max}")),
+            (Some(min), None) => Some(format!("at least {min}")),
+            (None, Some(max)) => Some(format!("at most {max}")),
+            (None, None) => None,
+        }
+    }
+
+    /// What may stand in the place of a number that is none, or none that fits.
+    pub fn accepted(&self) -> String {
+        let what = match self.kind {
+            Kind::Bytes => "bytes such as 4096, 4k or 1m",
+            Kind::Amount => "bytes such as 64k or 1g, shares such as 50%, zones such as 2z",
+            Kind::Time => match self.unit {
+                TimeUnit::Micros => "times such as 30s, 500ms or 20us; a bare number counts us",
+                TimeUnit::Millis => "times such as 30s or 500ms; a bare number counts ms",
+                _ => "times such as 30s, 10m or 500ms; a bare number counts seconds",
+            },
+            Kind::Range => "LOW-HIGH",
+            Kind::Float => "numbers such as 1 or 99.9",
+            _ => "whole numbers",
+        };
+        let fitting = || {
+            self.limits
+                .map(|(least, most)| format!("{least} to {most}"))
+        };
+        match self.declared_range().or_else(fitting) {
+            Some(range) => format!("{what}, {range}"),
+            None => what.to_owned(),
+        }
     }
 
     /// First line of the help.

@@ -11,6 +11,14 @@ pub enum ValueError {
     /// Not a number, or a number with a suffix that is no unit.
     #[error(transparent)]
     Number(#[from] NumberError),
+    /// The same, with what the option takes.
+    #[error("{error}; accepted: {accepted}")]
+    Unfit {
+        /// What is wrong with the text.
+        error: NumberError,
+        /// What would be right.
+        accepted: String,
+    },
     /// Below or above the allowed range.
     #[error("{value} is out of range ({range})")]
     Range {

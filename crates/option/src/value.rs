@@ -1,7 +1,8 @@
 //! The trait of option values, and the one function that sets a field.
 
 use crate::{Choice, Def, Kind, State, ValueError};
-use units::{KbBase, number::Scanned};
+use units::KbBase;
+use units::number::{NumberError, Scanned};
 
 /// What a value's text depends on besides itself.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,8 @@ pub trait Value: Clone + PartialEq + Default + std::fmt::Debug {
     const PER_DIRECTION: bool = false;
     /// The words of an enumeration.
     const CHOICES: &'static [Choice] = &[];
+    /// Least and greatest whole number that fits the type.
+    const LIMITS: Option<(i128, i128)> = None;
 
     /// Reads a value.
     fn parse(text: &str, ctx: &Ctx<'_>) -> Result<Scanned<Self>, ValueError>;
@@ -83,7 +86,9 @@ pub fn assign<V: Value>(
         (None, _) => return Err(ValueError::Missing),
     };
     let mut value = field.clone();
-    let note = value.assign(text, &ctx)?;
+    let note = value
+        .assign(text, &ctx)
+        .map_err(|error| with_accepted(error, def))?;
     check_range(&value, def)?;
     refuse(value.state())?;
     if !is_initial(&value, def) {
@@ -91,6 +96,21 @@ pub fn assign<V: Value>(
     }
     *field = value;
     Ok(note)
+}
+
+/// The error of a number with what the option takes, as far as it does not say that itself.
+fn with_accepted(error: ValueError, def: &Def) -> ValueError {
+    let ValueError::Number(error) = error else {
+        return error;
+    };
+    let accepted = match &error {
+        NumberError::Suffix { .. } => def.declared_range(),
+        _ => Some(def.accepted()),
+    };
+    match accepted {
+        Some(accepted) => ValueError::Unfit { error, accepted },
+        None => ValueError::Number(error),
+    }
 }
 
 fn refuse(state: State) -> Result<(), ValueError> {
@@ -114,12 +134,7 @@ fn check_range<V: Value>(value: &V, def: &Def) -> Result<(), ValueError> {
         None => Ok(()),
         Some(number) => Err(ValueError::Range {
             value: number.to_string(),
-            range: match (def.min, def.max) {
-                (Some(min), Some(max)) => format!("{min} to {max}"),
-                (Some(min), None) => format!("at least {min}"),
-                (None, Some(max)) => format!("at most {max}"),
-                (None, None) => "unlimited".to_string(),
-            },
+            range: def.declared_range().unwrap_or_default(),
         }),
     }
 }

@@ -8,6 +8,7 @@ macro_rules! integers {
     ($($ty:ty),+) => { $(
         impl Value for $ty {
             const KIND: Kind = Kind::Int;
+            const LIMITS: Option<(i128, i128)> = Some((<$ty>::MIN as i128, <$ty>::MAX as i128));
 
             fn parse(text: &str, ctx: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
                 let scanned = number::integer(text, ctx.kb_base)?;
@@ -189,6 +190,7 @@ fn split_bounds(text: &str) -> Option<(&str, &str)> {
 /// `lo-hi` or `lo:hi`; a single value is a range of itself.
 impl<V: Value + PartialOrd> Value for Range<V> {
     const KIND: Kind = Kind::Range;
+    const LIMITS: Option<(i128, i128)> = V::LIMITS;
 
     fn parse(text: &str, ctx: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
         let Some((a, b)) = split_bounds(text) else {
@@ -220,6 +222,7 @@ impl<V: Value> Value for Option<V> {
     const KIND: Kind = V::KIND;
     const PER_DIRECTION: bool = V::PER_DIRECTION;
     const CHOICES: &'static [Choice] = V::CHOICES;
+    const LIMITS: Option<(i128, i128)> = V::LIMITS;
 
     fn parse(text: &str, ctx: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
         Ok(V::parse(text, ctx)?.map(Some))
@@ -253,6 +256,7 @@ impl<V: Value> Value for PerDdir<V> {
     const KIND: Kind = V::KIND;
     const PER_DIRECTION: bool = true;
     const CHOICES: &'static [Choice] = V::CHOICES;
+    const LIMITS: Option<(i128, i128)> = V::LIMITS;
 
     fn parse(text: &str, ctx: &Ctx<'_>) -> Result<Scanned<Self>, ValueError> {
         let mut value = Self::default();

@@ -58,6 +58,11 @@ fn rates(o: &Options, error: &mut impl FnMut(&str)) {
     if Ddir::DATA.into_iter().any(limited) && Ddir::DATA.into_iter().any(counted) {
         error("rate and rate_iops exclude each other");
     }
+    let least = |ddir: Ddir| o.pace.rate_min[ddir] > 0;
+    let least_counted = |ddir: Ddir| o.pace.rate_iops_min[ddir] > 0;
+    if Ddir::DATA.into_iter().any(least) && Ddir::DATA.into_iter().any(least_counted) {
+        error("rate_min and rate_iops_min exclude each other");
+    }
     for ddir in Ddir::DATA {
         if limited(ddir) && o.pace.rate_min[ddir] > o.pace.rate[ddir] {
             error("rate_min is greater than rate");

@@ -60,14 +60,14 @@ fn values_that_cannot_be() {
         "--name=a --bs=4q",
         &format!(
             "{at}: bs=4q: `q` in `4q` is not a unit; sizes end in k, m, g, t or p (optionally \
-             followed by b, i or ib)"
+             followed by b, i or ib); accepted: at least 1"
         ),
     );
     wrong(
         "--name=a --bs=4kfoo",
         &format!(
             "{at}: bs=4kfoo: `kfoo` in `4kfoo` is not a unit; sizes end in k, m, g, t or p \
-             (optionally followed by b, i or ib)"
+             (optionally followed by b, i or ib); accepted: at least 1"
         ),
     );
     wrong(
@@ -103,7 +103,10 @@ fn values_that_cannot_be() {
     );
     wrong(
         "--name=a --size=(1+",
-        &format!("{at}: size=(1+: `(1+` is not a valid expression"),
+        &format!(
+            "{at}: size=(1+: `(1+` is not a valid expression; accepted: bytes such as 64k or 1g, \
+             shares such as 50%, zones such as 2z"
+        ),
     );
     wrong_file("[a]\ndirect\n", "j.fio:2:1: direct: needs a value");
     wrong(
@@ -118,11 +121,8 @@ fn values_that_cannot_be() {
 fn what_is_not_built_is_refused_by_name() {
     let at = "command line, word 2";
     wrong(
-        "--name=a --cgroup=x",
-        &format!(
-            "{at}: cgroup=x: not supported (control groups of version 1 are gone from current \
-             systems)"
-        ),
+        "--name=a --block_error_percentiles=1",
+        &format!("{at}: block_error_percentiles=1: not supported (trim failure histograms)"),
     );
     wrong(
         "--name=a --mem=cudamalloc",

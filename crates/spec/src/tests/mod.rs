@@ -1,5 +1,6 @@
 //! Whole command lines and job files.
 
+mod bad_values;
 mod identity;
 mod invocations;
 mod jobs;
