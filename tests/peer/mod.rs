@@ -1,6 +1,7 @@
 //! The installed fio and this one, given the same words, must say the same.
 
 mod buffers;
+mod clock;
 pub mod compare;
 mod errors;
 mod invocations;

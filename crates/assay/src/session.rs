@@ -4,7 +4,8 @@
 use crate::disks::DiskWatch;
 use host::cpu::Times;
 use judge::expect::Declared;
-use plan::journal::{self, Journal};
+use plan::group::Inside;
+use plan::journal::{self, Item, Journal};
 use plan::layout::{self, Made, Make};
 use plan::model::Plan;
 use result::{Interrupts, LaidOut, Run};
@@ -26,6 +27,8 @@ pub struct Session {
     /// What will be done.
     pub plan: Plan,
     facts: host::Facts,
+    /// The control group that the run is in; left before the journal goes.
+    inside: RefCell<Option<Inside>>,
     /// What this run makes; goes with the session.
     journal: RefCell<Option<Journal>>,
     /// What was laid out, and how long that took.
@@ -81,6 +84,7 @@ impl Session {
         Ok(Session {
             plan,
             facts,
+            inside: RefCell::default(),
             journal: RefCell::default(),
             layouts: RefCell::default(),
         })
@@ -97,7 +101,9 @@ impl Session {
                 layout::LayoutError::at("merge traces into", merge.output(), error)
             })?;
         }
-        let items = journal::items(&self.plan.layouts);
+        let mut items = journal::items(&self.plan.layouts);
+        let group = self.plan.group.as_ref();
+        items.extend(group.and_then(|group| Some(Item::Directory(group.makes()?.to_owned()))));
         // Where no journal can be kept, the run is as one of fio's.
         let journal = Journal::write(&journal::directory(), &items).ok().flatten();
         let mut watch = Phases::default();
@@ -111,7 +117,17 @@ impl Session {
         }
         *self.journal.borrow_mut() = journal;
         *self.layouts.borrow_mut() = watch.end();
-        made
+        let made = made?;
+        if let Some(group) = group {
+            match group.enter(&self.facts.root) {
+                Ok(inside) => *self.inside.borrow_mut() = Some(inside),
+                Err(error) => {
+                    made.undo();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(made)
     }
 
     /// Takes the picture of the host and begins to watch the disks below the targets.
@@ -131,6 +147,7 @@ impl Session {
     ) -> Ended {
         let before = host::cpu::times(&self.facts.root).ok();
         let mut ended = crew.run(&self.plan, intervals, observer);
+        *self.inside.borrow_mut() = None;
         ended.run.disks = disks.differences();
         let after = host::cpu::times(&self.facts.root).ok();
         ended.run.interrupts = before.zip(after).and_then(|(a, b)| interrupts(&a.1, &b.1));

@@ -1,24 +1,25 @@
 //! From jobs to workers: clones, thread numbers, groups, stages, and one [`Worker`] each.
 
+mod access;
 mod policy;
 
 use crate::content;
 use crate::error::{Fault, PlanError, PlanErrors};
 use crate::job::{Job, Recorded};
 use crate::layout::{Layout, NewFile};
-use crate::model::{Access, Description, Engine, Plan, Target, Worker, ZonedWork};
+use crate::model::{Description, Engine, Plan, Target, Worker, ZonedWork};
 use crate::names::{self, Naming};
 use crate::regions::{self, Ask, Region, RegionError, Regions};
 use crate::replay::{self, Replay, Scan};
 use crate::targets::{self, Book};
 use crate::zoned::{self, ZoneBook};
-use crate::{place, record, requests, schedulers};
+use crate::{group, place, record, requests, schedulers};
+use access::{access, polled};
 use engine::EngineKind;
 use host::Facts;
 use spec::Spec;
-use spec::kinds::{self, FadviseHint, LogValue, SyncMode};
+use spec::kinds::{self, LogValue};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use sys::file::Hint;
 use units::{Amount, PerDdir};
 use workload::{Seed, rng::Taus};
 
@@ -36,6 +37,8 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
             workers: Vec::new(),
             layouts: Vec::new(),
             merges: Vec::new(),
+            group: None,
+            clock_cpu: None,
             global_options: spec.global_given.clone(),
             notes: Vec::new(),
         },
@@ -45,15 +48,24 @@ pub fn plan(spec: &Spec, facts: &Facts) -> Result<Plan, PlanErrors> {
         zones: ZoneBook::default(),
     };
     let mut errors = Vec::new();
+    let at = |(index, fault): (usize, Fault)| PlanError {
+        place: spec.jobs[index].place.clone(),
+        job: spec.jobs[index].name.clone(),
+        fault,
+    };
+    match place::clock_cpu(spec, facts) {
+        Ok(cpu) => build.plan.clock_cpu = cpu,
+        Err(wrong) => errors.push(at(wrong)),
+    }
     for (index, job) in spec.jobs.iter().enumerate() {
         let faults = build.job(index as u32, job).err().unwrap_or_default();
-        errors.extend(faults.into_iter().map(|fault| PlanError {
-            place: job.place.clone(),
-            job: job.name.clone(),
-            fault,
-        }));
+        errors.extend(faults.into_iter().map(|fault| at((index, fault))));
     }
     let mut plan = build.plan;
+    match group::settle(spec, facts) {
+        Ok(group) => plan.group = group,
+        Err(wrong) => errors.push(at(wrong)),
+    }
     let mut remarks: Vec<String> = build.book.remarks().collect();
     remarks.sort();
     plan.notes.extend(remarks);
@@ -312,7 +324,7 @@ impl Build<'_> {
         let logs = record::logs(job, number);
         record::check_logs(self.facts, &logs, &targets).map_err(one)?;
         let mut faults = Vec::new();
-        let placement = place::placement(job, self.facts, number, &mut faults);
+        let placement = place::placement(job, self.facts, number, self.plan.clock_cpu, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -337,7 +349,7 @@ impl Build<'_> {
             limits: requests::limits(job, &regions, own_seed),
             pace: requests::pace(job),
             buffers,
-            measured: record::measured(job),
+            measured: record::measured(job, self.plan.clock_cpu.is_some()),
             logs,
             errors: policy::error_policy(job),
             placement,
@@ -546,60 +558,4 @@ fn display(parent: &Parent<'_>, clone: u32) -> Description {
         iodepth: job.options.queue.iodepth,
         opening: engine::registry::opening(job.kind, &pairs, kb_base, &facts),
     }
-}
-
-fn access(job: &Job<'_>, targets: &[Target], verifies: bool) -> Access {
-    let (io, target) = (&job.options.io, &job.options.target);
-    let (sync, dsync) = match io.sync {
-        SyncMode::None => (false, false),
-        SyncMode::Sync => (true, false),
-        SyncMode::Dsync => (false, true),
-    };
-    let range = io.sync_file_range.unwrap_or_default();
-    let bits = [range.wait_before, range.write, range.wait_after];
-    let sync_range_flags = (0u32..)
-        .zip(bits)
-        .map(|(bit, on)| u32::from(on) << bit)
-        .sum();
-    Access {
-        // Commands have no cache to go around, and their devices no such mode.
-        direct: (io.direct || io.atomic) && !job.caps.namespaces,
-        sync,
-        dsync,
-        // fio opens for reading in any case, so that the same file can be read back.
-        read: true,
-        write: job.modifies() && (!job.options.verify.verify_only || !verifies),
-        create: target.allow_file_create
-            && targets
-                .iter()
-                .all(|target| target.kind == crate::TargetKind::File),
-        invalidate: target.invalidate && !target.pre_read,
-        advice: match target.fadvise_hint {
-            FadviseHint::Workload if io.rw.mode.is_random() => Some(Hint::Random),
-            FadviseHint::Workload => Some(Hint::Sequential),
-            FadviseHint::Random => Some(Hint::Random),
-            FadviseHint::Sequential => Some(Hint::Sequential),
-            FadviseHint::NoReuse => Some(Hint::NoReuse),
-            FadviseHint::None => None,
-        },
-        pre_read: target.pre_read,
-        atomic: io.atomic,
-        write_hint: match target.write_hint {
-            spec::kinds::WriteHint::None => None,
-            spec::kinds::WriteHint::Short => Some(2),
-            spec::kinds::WriteHint::Medium => Some(3),
-            spec::kinds::WriteHint::Long => Some(4),
-            spec::kinds::WriteHint::Extreme => Some(5),
-        },
-        sync_range_flags,
-    }
-}
-
-/// True when io_uring requests are submitted by a kernel thread.
-fn polled(given: &[(&str, Option<&str>)]) -> bool {
-    let said = given
-        .iter()
-        .rev()
-        .find(|(name, _)| *name == "sqthread_poll");
-    said.is_some_and(|(_, value)| *value != Some("0"))
 }

@@ -9,6 +9,7 @@
 mod content;
 mod error;
 mod expand;
+pub mod group;
 pub mod guard;
 mod job;
 pub mod journal;

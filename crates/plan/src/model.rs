@@ -1,5 +1,10 @@
 //! The plan: numbers only, one [`Worker`] per clone, in the order of thread numbers.
 
+mod pace;
+mod process;
+mod record;
+
+use crate::group::ControlGroup;
 use crate::guard::WritePermit;
 use crate::layout::Layout;
 use crate::replay::{Merge, Replay};
@@ -10,6 +15,10 @@ use std::sync::Arc;
 use sys::file::{Durability, Hint};
 use units::{Ddir, PerDdir};
 
+pub use pace::{Flow, Limits, Pace, Search, Think};
+pub use process::{ExitScope, Lifecycle, MemoryMode, Placement};
+pub use record::{Clock, ErrorPolicy, Logs, Measured};
+
 /// Everything `run` needs.
 #[derive(Debug)]
 pub struct Plan {
@@ -19,6 +28,10 @@ pub struct Plan {
     pub layouts: Vec<Layout>,
     /// Traces to merge before the run.
     pub merges: Vec<Merge>,
+    /// The control group that the run moves into.
+    pub group: Option<ControlGroup>,
+    /// CPU of a thread that keeps the time for all workers (`gtod_cpu`).
+    pub clock_cpu: Option<u32>,
     /// Options that held for all jobs, for the document.
     pub global_options: Options,
     /// Remarks for people about the plan.
@@ -321,104 +334,6 @@ pub struct Access {
     pub sync_range_flags: u32,
 }
 
-/// When to stop. Durations in nanoseconds; 0 means not set.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
-    /// `runtime`.
-    pub runtime_ns: u64,
-    /// Repeat the region until `runtime` ends.
-    pub time_based: bool,
-    /// Warm-up that is not measured.
-    pub ramp_ns: u64,
-    /// Warm-up by bytes moved, those of the whole group where that is reported as one.
-    pub ramp_bytes: u64,
-    /// Delay before the start.
-    pub start_delay_ns: u64,
-    /// Passes over the workload.
-    pub loops: u64,
-    /// Bytes of one pass over all directions (`io_size`).
-    pub io_bytes: u64,
-    /// `number_ios`.
-    pub number_ios: u64,
-    /// Running into ENOSPC is the normal end (`fill_device`).
-    pub fill_device: bool,
-}
-
-impl Limits {
-    /// True when the job has a warm-up.
-    pub fn ramps(&self) -> bool {
-        self.ramp_ns > 0 || self.ramp_bytes > 0
-    }
-}
-
-/// Pace of one worker.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Pace {
-    /// Bytes per second.
-    pub rate: PerDdir<Option<u64>>,
-    /// Fail below this many bytes per second over `cycle_ns`.
-    pub rate_min: PerDdir<Option<u64>>,
-    /// I/Os per second.
-    pub rate_iops: PerDdir<Option<u64>>,
-    /// Fail below this many I/Os per second.
-    pub rate_iops_min: PerDdir<Option<u64>>,
-    /// Poisson arrivals instead of linear ones.
-    pub poisson: bool,
-    /// Window of the minimum checks.
-    pub cycle_ns: u64,
-    /// Do not catch up after think time.
-    pub ignore_thinktime: bool,
-    /// Stalls between blocks.
-    pub think: Option<Think>,
-    /// Ticks of the processor's counter to spin after each I/O.
-    pub spin_ticks: u64,
-    /// Fail when one I/O takes longer.
-    pub max_latency_ns: PerDdir<Option<u64>>,
-    /// Search of a queue depth (`latency_target`).
-    pub search: Option<Search>,
-    /// Proportion to other jobs.
-    pub flow: Option<Flow>,
-}
-
-/// `latency_target` and what refines it.
-#[derive(Clone, Copy, Debug)]
-pub struct Search {
-    /// Longest total latency that counts as met.
-    pub target_ns: u64,
-    /// Time over which the latencies are judged.
-    pub window_ns: u64,
-    /// Share of I/Os that must meet the target, percent.
-    pub percentile: f64,
-    /// Go on adapting instead of ending at the depth that was found.
-    pub endless: bool,
-}
-
-/// `flow` and what refines it.
-#[derive(Clone, Copy, Debug)]
-pub struct Flow {
-    /// Jobs with the same number keep their proportions.
-    pub id: u32,
-    /// Share of the job among them.
-    pub weight: u32,
-    /// Pause of a job that is ahead; 0: it looks again at once.
-    pub sleep_ns: u64,
-}
-
-/// `thinktime`.
-#[derive(Clone, Copy, Debug)]
-pub struct Think {
-    /// Length of a stall.
-    pub stall_ns: u64,
-    /// Part of it spent spinning.
-    pub spin_ns: u64,
-    /// I/Os between stalls; `None` when only time counts.
-    pub blocks: Option<u32>,
-    /// Count at issue rather than at completion.
-    pub at_issue: bool,
-    /// Stall after this much time since the last stall, too.
-    pub io_time_ns: Option<u64>,
-}
-
 /// Kind of memory of I/O buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
@@ -454,193 +369,6 @@ pub struct Buffers {
     pub fill: workload::FillPolicy,
     /// Hold this many further bytes of memory, locked.
     pub lock_bytes: u64,
-}
-
-/// What is recorded.
-#[derive(Clone, Copy, Debug)]
-pub struct Measured {
-    /// Submission latency.
-    pub slat: bool,
-    /// Completion latency.
-    pub clat: bool,
-    /// Total latency.
-    pub lat: bool,
-    /// Bandwidth and IOPS samples.
-    pub samples: bool,
-    /// Window of bandwidth samples.
-    pub bw_window_ns: u64,
-    /// Window of IOPS samples.
-    pub iops_window_ns: u64,
-    /// `gtod_reduce`: no stamps at all, time limits checked now and then.
-    pub reduced: bool,
-    /// `disk_util`.
-    pub disks: bool,
-    /// Clock asked for; `None` picks the best.
-    pub clock: Option<Clock>,
-    /// The system's number of the clock that start times are taken from.
-    pub start_clock: u32,
-}
-
-/// `clocksource`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// Time stamp counter.
-    Cpu,
-    /// `clock_gettime(CLOCK_MONOTONIC)`.
-    ClockGettime,
-    /// `gettimeofday`.
-    Gettimeofday,
-}
-
-/// Log files of one worker: complete paths, already numbered.
-#[derive(Clone, Debug, Default)]
-pub struct Logs {
-    /// `write_bw_log`.
-    pub bw: Option<PathBuf>,
-    /// `write_iops_log`.
-    pub iops: Option<PathBuf>,
-    /// `write_lat_log`: total latency.
-    pub lat: Option<PathBuf>,
-    /// Submission latency.
-    pub slat: Option<PathBuf>,
-    /// Completion latency.
-    pub clat: Option<PathBuf>,
-    /// `write_hist_log`.
-    pub hist: Option<PathBuf>,
-    /// `write_iolog`.
-    pub iolog: Option<PathBuf>,
-    /// `log_avg_msec`; 0 logs every I/O.
-    pub window_ns: u64,
-    /// `log_hist_msec`.
-    pub hist_window_ns: u64,
-    /// `log_hist_coarseness`.
-    pub hist_coarseness: u32,
-    /// Log the largest value of a window.
-    pub log_max: bool,
-    /// Log the mean of a window.
-    pub log_mean: bool,
-    /// Add the offset column.
-    pub offsets: bool,
-    /// Append to one file shared by all clones (`per_job_logs=0`).
-    pub append: bool,
-    /// Absolute timestamps by the clock with this number.
-    pub epoch: Option<u32>,
-    /// Show the I/O priority rather than whether it is of the real-time class (`log_prio`).
-    pub priority: bool,
-    /// Add the column of issue times (`log_issue_time`).
-    pub issue_time: bool,
-    /// Rows are stored compressed, in pieces of this many bytes (`log_store_compressed`).
-    pub packed: Option<u32>,
-    /// CPUs of the thread that writes and compresses (`log_compression_cpus`).
-    pub cpus: Vec<u32>,
-    /// Rows to make room for between the worker and the writer (`log_entries`).
-    pub entries: u32,
-}
-
-/// Which errors are survivable.
-#[derive(Clone, Debug, Default)]
-pub struct ErrorPolicy {
-    /// errno values that are counted and passed over: of reads, of writes (trims and syncs
-    /// included), of verification.
-    pub passed_over: [Vec<i32>; 3],
-    /// A block that fails verification ends the worker even when its error is passed over.
-    pub verify_fatal: bool,
-    /// Print each ignored error.
-    pub dump: bool,
-}
-
-impl ErrorPolicy {
-    /// True when errors of this direction are counted, those that end the worker too.
-    pub fn counts(&self, ddir: Ddir) -> bool {
-        !self.passed_over[usize::from(ddir != Ddir::Read)].is_empty()
-    }
-
-    /// True when an error of this direction does not end the worker.
-    pub fn survives(&self, ddir: Ddir, errno: i32) -> bool {
-        self.passed_over[usize::from(ddir != Ddir::Read)].contains(&errno)
-    }
-
-    /// True when an error found by verification does not count as a failure of the worker.
-    pub fn survives_verify(&self, errno: i32) -> bool {
-        self.passed_over[2].contains(&errno)
-    }
-}
-
-/// Where and as whom the worker runs.
-#[derive(Clone, Debug, Default)]
-pub struct Placement {
-    /// CPUs; `None` leaves the inherited mask.
-    pub cpus: Option<Vec<u32>>,
-    /// Memory policy: mode and nodes.
-    pub memory: Option<(MemoryMode, Vec<u32>)>,
-    /// `nice`.
-    pub nice: i32,
-    /// I/O priority class and level as `ioprio_set` takes them.
-    pub io_priority: Option<u16>,
-    /// `uid`.
-    pub uid: Option<u32>,
-    /// `gid`.
-    pub gid: Option<u32>,
-    /// Thread name.
-    pub comm: Option<String>,
-}
-
-/// `numa_mem_policy`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryMode {
-    /// The system's default.
-    Default,
-    /// Prefer one node.
-    Prefer,
-    /// These nodes only.
-    Bind,
-    /// Interleave over the nodes.
-    Interleave,
-    /// The node of the CPU.
-    Local,
-}
-
-/// What happens before, between and after.
-#[derive(Clone, Debug, Default)]
-pub struct Lifecycle {
-    /// Stop after layout.
-    pub create_only: bool,
-    /// `fsync` every file when the write phase ends.
-    pub end_fsync: bool,
-    /// One `syncfs` instead.
-    pub end_syncfs: bool,
-    /// `fsync` dirty files on close.
-    pub fsync_on_close: bool,
-    /// Delete files at the end.
-    pub unlink: bool,
-    /// Delete files after every loop.
-    pub unlink_each_loop: bool,
-    /// End others when this one ends: scope.
-    pub exitall: Option<ExitScope>,
-    /// End all others when this one fails.
-    pub exitall_on_error: bool,
-    /// Shell command before.
-    pub prerun: Option<String>,
-    /// Shell command after.
-    pub postrun: Option<String>,
-}
-
-impl Lifecycle {
-    /// True when files are flushed at the end of a pass.
-    pub fn syncs_at_end(&self) -> bool {
-        self.end_fsync || self.end_syncfs || self.fsync_on_close
-    }
-}
-
-/// `exit_what`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitScope {
-    /// The reporting group.
-    Group,
-    /// The stage (stonewall section).
-    Stage,
-    /// Everything.
-    All,
 }
 
 /// Verification settings; what is written and how it is checked stands in `workload`.

@@ -4,6 +4,7 @@ use crate::error::Fault;
 use crate::job::Job;
 use crate::model::{MemoryMode, Placement};
 use host::Facts;
+use spec::Spec;
 use spec::kinds::{CpuPolicy, MemPolicy, NodeList};
 
 /// Best effort: the class of a bare `prio=`.
@@ -14,10 +15,11 @@ pub(crate) fn placement(
     job: &Job<'_>,
     facts: &Facts,
     number: u32,
+    clock_cpu: Option<u32>,
     faults: &mut Vec<Fault>,
 ) -> Placement {
     let process = &job.options.process;
-    let cpus = match cpus(job, facts) {
+    let cpus = match cpus(job, facts).and_then(|cpus| beside(clock_cpu, cpus)) {
         Ok(cpus) => cpus,
         Err(fault) => {
             faults.push(fault);
@@ -94,6 +96,57 @@ fn cpus(job: &Job<'_>, facts: &Facts) -> Result<Option<Vec<u32>>, Fault> {
         restrict("cpus_allowed", list.0.clone())?;
     }
     Ok(allowed)
+}
+
+/// The CPUs without that of the clock's thread.
+fn beside(clock: Option<u32>, cpus: Option<Vec<u32>>) -> Result<Option<Vec<u32>>, Fault> {
+    let Some(clock) = clock else {
+        return Ok(cpus);
+    };
+    let mut cpus = match cpus {
+        Some(cpus) => cpus,
+        None => {
+            let own = sys::process::affinity().map_err(|error| {
+                let text = format!("gtod_cpu={clock}: the CPUs of this process: {error}");
+                Fault::option("gtod_cpu", text)
+            })?;
+            own.into_iter().map(|cpu| cpu as u32).collect()
+        }
+    };
+    cpus.retain(|cpu| *cpu != clock);
+    if cpus.is_empty() {
+        let text = format!("gtod_cpu={clock} leaves no CPU to run on");
+        return Err(Fault::option("gtod_cpu", text));
+    }
+    Ok(Some(cpus))
+}
+
+/// The CPU that keeps the time for all jobs, when one of them asks for that; `None` with the
+/// index of a job that cannot be.
+pub(crate) fn clock_cpu(spec: &Spec, facts: &Facts) -> Result<Option<u32>, (usize, Fault)> {
+    let mut found: Option<u32> = None;
+    for (index, job) in spec.jobs.iter().enumerate() {
+        let fault = |text: String| Err((index, Fault::option("gtod_cpu", text)));
+        let Some(cpu) = job.options.measure.gtod_cpu else {
+            continue;
+        };
+        if !facts.cpus.contains(&cpu) {
+            return fault(format!("gtod_cpu={cpu}: CPU {cpu} is not online"));
+        }
+        if let Some(other) = found.filter(|other| *other != cpu) {
+            let text = format!("gtod_cpu={cpu}: one CPU keeps the time for all jobs, here {other}");
+            return fault(text);
+        }
+        found = Some(cpu);
+    }
+    let sourced = |job: &spec::Job| job.options.measure.clocksource.is_some();
+    match (found, spec.jobs.iter().position(sourced)) {
+        (Some(cpu), Some(index)) => {
+            let text = format!("gtod_cpu={cpu} and clocksource= exclude each other");
+            Err((index, Fault::option("gtod_cpu", text)))
+        }
+        _ => Ok(found),
+    }
 }
 
 fn nodes(list: &NodeList, facts: &Facts, option: &'static str) -> Result<Vec<u32>, Fault> {

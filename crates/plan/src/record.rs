@@ -53,7 +53,7 @@ pub(crate) fn reporting(job: &Job<'_>) -> Reporting {
 }
 
 /// What workers record.
-pub(crate) fn measured(job: &Job<'_>) -> Measured {
+pub(crate) fn measured(job: &Job<'_>, kept: bool) -> Measured {
     let measure = &job.options.measure;
     // A log without its own window samples at the log's pace, as in fio.
     let window = |log: bool, set: &str, own_ns: u64| {
@@ -82,11 +82,14 @@ pub(crate) fn measured(job: &Job<'_>) -> Measured {
         reduced: measure.gtod_reduce,
         disks: measure.disk_util && !job.caps.diskless,
         start_clock: measure.job_start_clock_id,
-        clock: measure.clocksource.map(|clock| match clock {
-            ClockSource::Cpu => Clock::Cpu,
-            ClockSource::ClockGettime => Clock::ClockGettime,
-            ClockSource::Gettimeofday => Clock::Gettimeofday,
-        }),
+        clock: measure
+            .clocksource
+            .map(|clock| match clock {
+                ClockSource::Cpu => Clock::Cpu,
+                ClockSource::ClockGettime => Clock::ClockGettime,
+                ClockSource::Gettimeofday => Clock::Gettimeofday,
+            })
+            .or(kept.then_some(Clock::Kept)),
     }
 }
 

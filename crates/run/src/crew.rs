@@ -1,6 +1,7 @@
 //! The timekeeper of a run: starts workers by stage, tells them when to measure and when to
 //! stop, samples their counters, and collects what they leave behind. Workers never wait for it.
 
+mod clock;
 mod document;
 
 use crate::live::{Phase, order};
@@ -207,6 +208,7 @@ impl Crew {
             watches: Watch::all(&plan.workers),
             io_workers,
         };
+        let keeper = session.keep_clock();
         session.count_io_workers();
         let mut aggregate = self.aggregate;
         let mut next_status = intervals.status_ns.map(|every| genesis_ns + every);
@@ -251,6 +253,7 @@ impl Crew {
                 }
             }
         });
+        drop(keeper);
         session.show(monotonic_ns());
         let unwritten = aggregate.and_then(Aggregate::finish);
         session.finish_logs();

@@ -23,7 +23,7 @@ use result::{Failure, Punts};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
-use sys::clock::{Clock, Monotonic};
+use sys::clock::{Clock, System};
 use sys::process::Usage;
 use sys::tsc::Tsc;
 use units::Ddir;
@@ -235,13 +235,14 @@ impl Start<'_> {
             chosen,
             outcome,
         };
-        let tsc = match worker.measured.clock {
-            None | Some(model::Clock::Cpu) => Tsc::get().ok(),
-            Some(model::Clock::ClockGettime | model::Clock::Gettimeofday) => None,
+        let (tsc, system) = match worker.measured.clock {
+            None | Some(model::Clock::Cpu) => (Tsc::get().ok(), System::Read),
+            Some(model::Clock::ClockGettime | model::Clock::Gettimeofday) => (None, System::Read),
+            Some(model::Clock::Kept) => (None, System::Kept),
         };
         match tsc {
             Some(tsc) => with_clock(parts, tsc),
-            None => with_clock(parts, Monotonic),
+            None => with_clock(parts, system),
         }
     }
 }

@@ -2,11 +2,16 @@
 //!
 //! A loop reads ticks and keeps them as ticks; it turns *differences* into nanoseconds, so no
 //! clock needs an epoch. [`Tsc`](crate::tsc::Tsc) is the fast one, [`Monotonic`] works
-//! everywhere, [`Step`] makes runs repeatable.
+//! everywhere, [`System`] is that or what a [`Keeper`] keeps, [`Step`] makes runs repeatable.
 
 use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
 
 /// Nanoseconds before a deadline at which [`Clock::sleep_until`] stops sleeping and spins: a
 /// timer wakes late by roughly this much on an idle machine.
@@ -64,6 +69,95 @@ impl Clock for Monotonic {
     #[inline]
     fn ticks(&self, ns: u64) -> u64 {
         ns
+    }
+}
+
+/// [`Monotonic`], read by whoever asks or kept in memory by a thread for it.
+///
+/// One type for both, so that loops are built once for them: a test of a value that never changes
+/// is nothing beside the call, and the loops over [`Tsc`](crate::tsc::Tsc) have neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Read when asked.
+    Read,
+    /// As the [`Keeper`] has last read it.
+    Kept,
+}
+
+impl Clock for System {
+    const NAME: &'static str = Monotonic::NAME;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        match self {
+            System::Read => monotonic_ns(),
+            System::Kept => KEPT.0.load(Relaxed),
+        }
+    }
+
+    #[inline]
+    fn ns(&self, ticks_delta: u64) -> u64 {
+        ticks_delta
+    }
+
+    #[inline]
+    fn ticks(&self, ns: u64) -> u64 {
+        ns
+    }
+}
+
+/// The time that a [`Keeper`] keeps, nanoseconds; alone on its cache lines, because it changes all
+/// the time.
+#[repr(align(128))]
+struct Kept(AtomicU64);
+
+static KEPT: Kept = Kept(AtomicU64::new(0));
+
+/// A thread that does nothing but read [`Monotonic`] for all who ask [`System::Kept`]; it ends
+/// with this value, and the time stands still then.
+#[derive(Debug)]
+pub struct Keeper {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts the thread on one CPU; the time is kept when this returns.
+    pub fn start(cpu: usize) -> io::Result<Keeper> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (told, news) = channel();
+        let over = Arc::clone(&stop);
+        let keep = move || {
+            let placed = crate::process::set_affinity(&[cpu]);
+            let failed = placed.is_err();
+            KEPT.0.store(monotonic_ns(), Relaxed);
+            // Whoever started this thread waits for it.
+            drop(told.send(placed));
+            while !failed && !over.load(Relaxed) {
+                KEPT.0.store(monotonic_ns(), Relaxed);
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("clock".to_owned())
+            .spawn(keep)?;
+        let keeper = Keeper {
+            stop,
+            thread: Some(thread),
+        };
+        match news.recv() {
+            Ok(placed) => placed.map(|()| keeper),
+            Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It cannot panic.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -184,6 +278,23 @@ mod tests {
         assert_eq!(clock.now(), 1007);
         clock.advance(3);
         assert_eq!(clock.now(), 1017);
+    }
+
+    #[test]
+    fn a_keeper_keeps_the_time_while_it_lives() {
+        let cpu = *crate::process::affinity().unwrap().last().unwrap();
+        let before = monotonic_ns();
+        let keeper = Keeper::start(cpu).unwrap();
+        let clock = System::Kept;
+        let first = clock.now();
+        assert!(first >= before);
+        clock.sleep_until(first + 2_000_000);
+        let last = clock.now();
+        assert!(last >= first + 2_000_000 && last <= System::Read.now());
+        drop(keeper);
+        let stopped = clock.now();
+        assert!(System::Read.now() > stopped && clock.now() == stopped);
+        assert!(Keeper::start(1 << 30).is_err());
     }
 
     #[test]

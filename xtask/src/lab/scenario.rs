@@ -34,7 +34,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 const LAST: usize = 40;
 
 /// All of them.
-pub const SCENARIOS: [Scenario; 6] = [
+pub const SCENARIOS: [Scenario; 7] = [
     Scenario {
         name: "nvme",
         script: include_str!("scenarios/nvme.sh"),
@@ -82,6 +82,14 @@ pub const SCENARIOS: [Scenario; 6] = [
             "[inject-error]\nevent = \"none\"\niotype = \"write\"\nsector = \"4352\"\n\
              errno = \"5\"\nonce = \"on\"\n",
         )],
+    },
+    Scenario {
+        name: "groups",
+        script: include_str!("scenarios/groups.sh"),
+        modules: &["null_blk"],
+        devices: "",
+        images: &[],
+        files: &[],
     },
     Scenario {
         name: "power-cut",

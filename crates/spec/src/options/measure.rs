@@ -28,8 +28,12 @@ option::options! {
         disable_bw_measurement: bool = "0", aliases(&["disable_bw"]), parent("gtod_reduce");
         /// Read the clock as little as possible: no latencies, no bandwidth samples.
         gtod_reduce: bool = "0";
-        /// CPU for a thread that does nothing but read the clock.
-        gtod_cpu: Option<u32>, refused("reading the clock directly is cheaper today");
+        /// CPU for a thread that does nothing but read the clock; all jobs take the time from it
+        /// and stay off its CPU.
+        ///
+        /// Of use where reading the clock is a system call, and a CPU can be spared for it alone:
+        /// while the thread waits for its CPU, the time stands still.
+        gtod_cpu: Option<u32>;
         /// The clock for latencies; the CPU's counter where it is reliable.
         clocksource: Option<ClockSource>;
         /// Clock of the start time in JSON reports.

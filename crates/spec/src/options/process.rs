@@ -46,15 +46,16 @@ option::options! {
         numa_cpu_nodes: Option<NodeList>;
         /// Where memory comes from: default, local, prefer:node, bind:nodes, interleave.
         numa_mem_policy: MemPolicy;
-        /// Control group to run in.
-        cgroup: Option<String>,
-            refused("control groups of version 1 are gone from current systems");
-        /// Weight of the control group.
-        cgroup_weight: Option<u32>, range(100, 1000), parent("cgroup"),
-            refused("control groups of version 1 are gone from current systems");
-        /// Keep the control group.
-        cgroup_nodelete: bool = "0", parent("cgroup"),
-            refused("control groups of version 1 are gone from current systems");
+        /// Control group of version 2 to run in, below the root of the tree; made if it is not
+        /// there.
+        ///
+        /// Jobs are threads of one process, and the kernel divides I/O among processes: all jobs
+        /// of a run name the same group.
+        cgroup: Option<String>;
+        /// Weight of the control group beside others, which have 100 unless they say otherwise.
+        cgroup_weight: Option<u32>, range(100, 1000), parent("cgroup");
+        /// Keep a control group that was made.
+        cgroup_nodelete: bool = "0", parent("cgroup");
         /// User to become before the work.
         uid: Option<u32>;
         /// Group to become before the work.
