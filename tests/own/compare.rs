@@ -91,6 +91,17 @@ fn three_runs_are_too_few() {
     ));
     assert!(text.contains("3 against 3 cannot reach p < 0.05"), "{text}");
     assert!(text.contains("4 against 4 can"), "{text}");
+    let help = out(&assay(&scratch, &["ab", "--help"]));
+    let help: Vec<&str> = help.split_whitespace().collect();
+    let help = help.join(" ");
+    assert!(
+        help.contains("4 is the least that can tell a difference of one figure"),
+        "{help}"
+    );
+    assert!(
+        help.contains("2 to 6 figures are compared at once, Holm's correction needs 5"),
+        "{help}"
+    );
 }
 
 #[test]

@@ -206,6 +206,26 @@ fn own_verbs_keep_their_runs_unless_told_not_to() {
     assert!(runs[0]["host"].is_string(), "{}", runs[0]);
     assert!(runs[0]["latency"].as_f64() > Some(0.0), "{}", runs[0]);
     assert_eq!(runs[0]["configuration"], runs[1]["configuration"]);
+    let (outcome, _) = at_home(&scratch, "mem latency --buffer 4m --repeat 2 --tag twice");
+    let told = outcome.expect_ok().stdout;
+    assert!(
+        told.contains("kept as run 3 ") && told.contains("kept as run 4 "),
+        "{told}"
+    );
+    let runs = kept_at(&path);
+    let twice: Vec<&Value> = runs
+        .iter()
+        .filter(|run| run["tags"][0] == "twice")
+        .collect();
+    assert_eq!(twice.len(), 2);
+    for run in twice {
+        assert!(run["latency"].as_f64() > Some(0.0), "{run}");
+    }
+    for words in ["--json", "--output=x.json", "check --baseline=x.json"] {
+        let (outcome, _) = at_home(&scratch, &format!("mem {words} --repeat 2"));
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        outcome.explains(&["--repeat=2", "history"]);
+    }
 }
 
 #[test]

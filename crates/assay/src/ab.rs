@@ -8,6 +8,7 @@ use crate::history::{self, Keeping};
 use crate::session::Session;
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::{Context, bail};
+use judge::compare::runs_needed;
 use result::{Failure, Run};
 use run::{Crew, Intervals, Observer, View};
 use std::io::{IsTerminal, Write};
@@ -24,13 +25,30 @@ pub struct Arguments {
     /// The other one
     #[arg(allow_hyphen_values = true)]
     b: String,
-    /// How often each runs; 4 is the least that can tell a difference
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 8, help = repeats(), value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
     keeping: Keeping,
+}
+
+/// What `--repeat` says: how many runs tell one figure apart, and how many the usual ones.
+fn repeats() -> String {
+    let (one, more) = (runs_needed(1), runs_needed(2));
+    let last = (2..)
+        .take_while(|figures| runs_needed(*figures) == more)
+        .last();
+    format!(
+        "How often each runs. {one} is the least that can tell a difference of one figure; where \
+         2 to {} figures are compared at once, Holm's correction needs {more}, and {} for up to {}",
+        last.unwrap_or(2),
+        more + 1,
+        (2..)
+            .take_while(|figures| runs_needed(*figures) <= more + 1)
+            .last()
+            .unwrap_or(2),
+    )
 }
 
 /// Runs both and tells; the status is that of `assay compare`, or that of a signal.

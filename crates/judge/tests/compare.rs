@@ -2,7 +2,7 @@
 
 use judge::compare::{
     Better, Verdict, batch_means, change_points, correct, least_p, median_ratio, noise_threshold,
-    repeated, single, too_few, variation,
+    repeated, runs_needed, single, too_few, variation,
 };
 
 /// Normal values, the same on every machine.
@@ -77,10 +77,47 @@ fn too_few_runs_are_told_so() {
     assert!((least_p(3, 3) - 0.1).abs() < 1e-12);
     assert!((least_p(4, 4) - 2.0 / 70.0).abs() < 1e-12);
     assert_eq!(
-        too_few(3, 3).as_deref(),
+        too_few(3, 3, 1).as_deref(),
         Some("3 against 3 cannot reach p < 0.05 (the least is 0.10); 4 against 4 can")
     );
-    assert_eq!(too_few(4, 4), None);
+    assert_eq!(too_few(4, 4, 1), None);
+    // 2/70 is enough for one figure, 2/252 for six, 2/924 for twenty-three.
+    let needed = [1, 2, 6, 7, 23, 24].map(runs_needed);
+    assert_eq!(needed, [4, 5, 5, 6, 6, 7]);
+    assert_eq!(too_few(5, 5, 6), None);
+    assert_eq!(
+        too_few(4, 4, 2).as_deref(),
+        Some(
+            "4 against 4 reaches p < 0.05 for one figure (the least is 0.029); it takes 5 against \
+             5 for the 2 compared here (Holm's correction)"
+        )
+    );
+    assert_eq!(
+        too_few(3, 3, 7).as_deref(),
+        Some(
+            "3 against 3 cannot reach p < 0.05 (the least is 0.10); 4 against 4 can for one \
+             figure, 6 against 6 for the 7 compared here (Holm's correction)"
+        )
+    );
+    // What is said to be enough is enough, and one less is not.
+    for figures in 1..40 {
+        let runs = runs_needed(figures);
+        let apart = |runs: usize| {
+            let of =
+                |base: f64| -> Vec<f64> { (0..runs).map(|i| base + i as f64 / 100.0).collect() };
+            let one = (
+                repeated(&of(1.0), &of(2.0), Better::Higher, 0.02),
+                Better::Higher,
+            );
+            let mut all = vec![one; figures];
+            correct(&mut all);
+            all.iter().all(|(one, _)| one.verdict == Verdict::Better)
+        };
+        assert!(
+            apart(runs) && !apart(runs - 1),
+            "{figures} figures, {runs} runs"
+        );
+    }
     let compared = repeated(&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2], Better::Higher, 0.02);
     assert_eq!(compared.verdict, Verdict::Unclear);
     assert!(

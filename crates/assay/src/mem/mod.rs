@@ -10,6 +10,7 @@ mod dimms;
 mod sections;
 mod session;
 
+use anyhow::bail;
 pub(crate) use conditions::Before;
 pub(crate) use sections::touched;
 use session::Session;
@@ -106,6 +107,10 @@ struct Options {
     /// Memory modules, such as 8xDDR5-4800, where the firmware does not list them
     #[arg(long, global = true, value_name = "MODULES", value_parser = dimms::parse)]
     dimms: Option<result::memory::DataSheet>,
+    /// Measure so often; each time is a run of its own in the history
+    #[arg(long, global = true, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
     #[command(flatten)]
     keeping: crate::history::Keeping,
 }
@@ -183,22 +188,42 @@ pub fn main(arguments: &Arguments) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let session = Session::new(&arguments.options)?;
-    if let Some(Section::Check {
-        baseline,
-        max_regress,
-    }) = &arguments.section
-    {
-        return baseline::check(&session, baseline, *max_regress);
+    let options = &arguments.options;
+    let check = matches!(arguments.section, Some(Section::Check { .. }));
+    let one = [
+        (options.json, "--json"),
+        (options.output.is_some(), "--output"),
+        (check, "check"),
+    ];
+    if let Some((_, what)) = one.iter().find(|(given, _)| *given && options.repeat > 1) {
+        bail!(
+            "--repeat={}: {what} is about one document; repeated runs are kept in the history, \
+             where `assay compare` and `assay history export` find them",
+            options.repeat
+        );
     }
-    let sections = match &arguments.section {
-        Some(section) => vec![section.clone()],
-        None => sections::all(&session),
-    };
-    for section in &sections {
-        sections::run(&session, section)?;
+    let document = session::begin(options)?;
+    for round in 0..options.repeat {
+        if round > 0 {
+            crate::out::put("\n")?;
+        }
+        let session = Session::new(options, &document)?;
+        if let Some(Section::Check {
+            baseline,
+            max_regress,
+        }) = &arguments.section
+        {
+            return baseline::check(&session, baseline, *max_regress);
+        }
+        let sections = match &arguments.section {
+            Some(section) => vec![section.clone()],
+            None => sections::all(&session),
+        };
+        for section in &sections {
+            sections::run(&session, section)?;
+        }
+        session.finish()?;
     }
-    session.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 

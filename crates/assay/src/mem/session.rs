@@ -42,16 +42,40 @@ pub struct Session {
 }
 
 /// What is written at the end, also after a signal.
-struct Document {
+pub struct Document {
     memory: Memory,
     output: Option<PathBuf>,
     json: bool,
     keeping: Keeping,
 }
 
+/// The document of an invocation, or of each repetition in turn; signals write what it holds and
+/// end the process from now on.
+///
+/// # Errors
+/// Nothing can listen for signals.
+pub fn begin(options: &Options) -> anyhow::Result<Arc<Mutex<Document>>> {
+    let document = Arc::new(Mutex::new(Document {
+        memory: Memory::default(),
+        output: options.output.clone(),
+        json: options.json,
+        keeping: options.keeping.clone(),
+    }));
+    let last = Arc::clone(&document);
+    crate::signals::end_at_signal(move || {
+        eprintln!("\nassay: mem: ended by a signal");
+        if let Err(error) = lock(&last).write(true) {
+            eprintln!("assay: mem: {error:#}");
+        }
+    })
+    .context("signals")?;
+    Ok(document)
+}
+
 impl Session {
-    /// Looks at the machine; signals end the process from now on.
-    pub fn new(options: &Options) -> anyhow::Result<Session> {
+    /// Looks at the machine, and begins the document anew.
+    pub fn new(options: &Options, document: &Arc<Mutex<Document>>) -> anyhow::Result<Session> {
+        lock(document).memory = Memory::default();
         let mut machine = Machine::read(&host::Root::default())?;
         if let Some(list) = &options.cpus {
             for cpu in &list.0 {
@@ -62,20 +86,6 @@ impl Session {
         if let Some(node) = options.node {
             machine.check_node(node)?;
         }
-        let document = Arc::new(Mutex::new(Document {
-            memory: Memory::default(),
-            output: options.output.clone(),
-            json: options.json,
-            keeping: options.keeping.clone(),
-        }));
-        let last = Arc::clone(&document);
-        crate::signals::end_at_signal(move || {
-            eprintln!("\nassay: mem: ended by a signal");
-            if let Err(error) = lock(&last).write(true) {
-                eprintln!("assay: mem: {error:#}");
-            }
-        })
-        .context("signals")?;
         let session = Session {
             before: Before::look(machine.root()),
             begun: Instant::now(),
@@ -90,7 +100,7 @@ impl Session {
             prefetch_off: options.prefetch_off,
             progress: std::io::stderr().is_terminal(),
             machine,
-            document,
+            document: Arc::clone(document),
         };
         let sheet = options.dimms.clone();
         session.memory(|memory| {

@@ -130,7 +130,7 @@ pub fn repeated(a: &[f64], b: &[f64], better: Better, threshold: f64) -> Compari
         verdict: Verdict::Unclear,
         remark: None,
     };
-    comparison.judge(better);
+    comparison.judge(better, 1);
     comparison
 }
 
@@ -162,8 +162,8 @@ pub fn single(
 }
 
 impl Comparison {
-    /// Settles the verdict from p, interval and threshold.
-    fn judge(&mut self, better: Better) {
+    /// Settles the verdict from p, interval and threshold; `figures` are tested together.
+    fn judge(&mut self, better: Better, figures: usize) {
         let (Some(p), Some([low, high])) = (self.p, self.interval) else {
             return;
         };
@@ -176,7 +176,7 @@ impl Comparison {
             _ => Verdict::Unclear,
         };
         self.remark = (self.verdict == Verdict::Unclear)
-            .then(|| too_few(self.n[0], self.n[1]))
+            .then(|| too_few(self.n[0], self.n[1], figures))
             .flatten();
     }
 }
@@ -190,22 +190,49 @@ pub fn correct(comparisons: &mut [(Comparison, Better)]) {
         .iter()
         .filter_map(|at| comparisons[*at].0.p)
         .collect();
+    let (figures, all) = (tested.len(), comparisons.len());
+    let (one, needed) = (runs_needed(1), runs_needed(all));
+    for (comparison, _) in comparisons.iter_mut().filter(|(c, _)| c.p.is_none()) {
+        if let Some(remark) = comparison.remark.as_mut().filter(|_| needed > one) {
+            remark.push_str(&format!(", {needed} for the {all} figures compared here"));
+        }
+    }
     for (at, p) in tested.into_iter().zip(holm(&p)) {
         let (comparison, better) = &mut comparisons[at];
         comparison.p = Some(p);
-        comparison.judge(*better);
+        comparison.judge(*better, figures);
     }
 }
 
-/// What to say when so few values cannot reach the level at all.
-pub fn too_few(a: usize, b: usize) -> Option<String> {
+/// How many runs a side it takes that each of `figures` compared together can be told apart: the
+/// least p of that many runs, times Holm's greatest factor, is below the level.
+pub fn runs_needed(figures: usize) -> usize {
+    let told = |runs: &usize| least_p(*runs, *runs) * (figures as f64) < ALPHA;
+    (1..).find(told).expect("the least p falls without end")
+}
+
+/// What to say when so few values cannot reach the level at all where `figures` are compared
+/// together.
+pub fn too_few(a: usize, b: usize, figures: usize) -> Option<String> {
     let least = least_p(a, b);
-    if least < ALPHA {
+    if least * (figures as f64) < ALPHA {
         return None;
     }
-    let enough = (a.min(b)..).find(|n| least_p(*n, *n) < ALPHA)?;
-    Some(format!(
-        "{a} against {b} cannot reach p < {ALPHA} (the least is {least:.2}); \
-         {enough} against {enough} can"
-    ))
+    let (one, all) = (runs_needed(1), runs_needed(figures));
+    let all = (all > one).then(|| {
+        format!("{all} against {all} for the {figures} compared here (Holm's correction)")
+    });
+    Some(if least < ALPHA {
+        format!(
+            "{a} against {b} reaches p < {ALPHA} for one figure (the least is {least:.3}); it \
+             takes {}",
+            all.unwrap_or_default()
+        )
+    } else {
+        let all = all.map_or_else(String::new, |all| format!(" for one figure, {all}"));
+        format!(
+            "{a} against {b} cannot reach p < {ALPHA} (the least is {least:.2}); \
+             {one} against {one} can{all}"
+        )
+    })
 }
