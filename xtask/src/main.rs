@@ -27,8 +27,8 @@ cargo xtask bench --memory [--quick] [--rounds N]
                             memory bandwidth beside likwid-bench, sysbench and compiled loops
 cargo xtask bench --history [--quick]
                             a thousand reports imported, a hundred thousand runs searched
-cargo xtask fuzz [--seconds N] [--from NUMBER]
-                            damaged reports of every format through the readers
+cargo xtask fuzz [TARGET..] [--seconds N] [--from NUMBER]
+                            damaged texts of every kind through their readers, side by side
 cargo xtask lab [SCENARIO..]
                             emulated NVMe drives and failing devices in virtual machines
 cargo xtask page [FILE..]   report pages in a browser: what is drawn, told and fetched; screenshots

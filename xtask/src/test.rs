@@ -43,12 +43,9 @@ pub fn all(words: &[String]) -> Result<()> {
     bench::run(&bench::Options::quick())?;
     bench::run(&bench::Options::quick_memory())?;
     bench::run(&bench::Options::quick_history())?;
-    fuzz::short()?;
-    // Neither minds how fast it goes.
-    beside(
-        || icount::run(&[]),
-        || if lab { lab::run(&[]) } else { Ok(()) },
-    )?;
+    // None of them minds how fast it goes.
+    let machines = || if lab { lab::run(&[]) } else { Ok(()) };
+    beside(fuzz::beside, || beside(|| icount::run(&[]), machines))?;
     let total = tests()?;
     shell::announce("page");
     page::of_tests()?;

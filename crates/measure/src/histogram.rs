@@ -15,6 +15,10 @@ pub const DEFAULT_PERCENTILES: [f64; 17] = [
 /// All counts of a histogram.
 const COUNTS: usize = BINS + EDGES_NS.len();
 
+/// Most values of a histogram that is read: more cannot be measured, and the sum of many such
+/// histograms still fits.
+const MOST_READ: u64 = 1 << 56;
+
 /// Counts per bin. Serialised sparsely as `{"bins": [[index, count], ...], "above": [...]}`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Histogram {
@@ -171,6 +175,11 @@ impl<'de> Deserialize<'de> for Histogram {
         for (index, count) in from.above {
             *above.get_mut(index as usize).ok_or_else(outside)? = count;
         }
+        let all = bins.iter().chain(above.iter());
+        if all.map(|count| u128::from(*count)).sum::<u128>() > u128::from(MOST_READ) {
+            let what = "a histogram of more values than anybody can have measured";
+            return Err(serde::de::Error::custom(what));
+        }
         Ok(histogram)
     }
 }
@@ -179,6 +188,20 @@ impl<'de> Deserialize<'de> for Histogram {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn counts_beyond_all_measure_are_refused() {
+        let read = |text: &str| serde_json::from_str::<Histogram>(text);
+        let most = read(&format!("{{\"bins\":[[3,{MOST_READ}]]}}")).unwrap();
+        assert_eq!(most.count(), MOST_READ);
+        for text in [
+            format!("{{\"bins\":[[3,{}]]}}", u64::MAX),
+            format!("{{\"bins\":[[3,{MOST_READ}],[4,1]]}}"),
+        ] {
+            let error = read(&text).unwrap_err().to_string();
+            assert!(error.contains("more values than"), "{error}");
+        }
+    }
 
     fn slot_of(value_ns: u64) -> usize {
         EDGES_NS.iter().filter(|edge| value_ns >= **edge).count()

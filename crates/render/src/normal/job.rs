@@ -3,7 +3,7 @@
 use super::{header, latency, put};
 use crate::figures;
 use measure::Samples;
-use result::{Direction, GroupTotal, Job, Run, Steady, SteadyMetric, Unified};
+use result::{Direction, GroupTotal, Job, PriorityLatency, Run, Steady, SteadyMetric, Unified};
 use std::fmt::Write;
 use units::{Ddir, Human, PerDdir};
 
@@ -124,9 +124,10 @@ fn direction(
         latency::percentiles(out, name, class, &how.percentiles, how.percentile_precision);
     }
     if how.clat_percentiles || how.lat_percentiles {
-        let all: u64 = several.iter().map(|of| of.latency.moments.n).sum();
+        let count = |of: &PriorityLatency| of.latency.moments.n as f64;
+        let all: f64 = several.iter().map(|of| count(of)).sum();
         for of in &several {
-            let share = 100.0 * of.latency.moments.n as f64 / all as f64;
+            let share = 100.0 * count(of) / all;
             let name = format!(
                 "{name} prio {}/{}/{} ({share:.2}% of IOs)",
                 of.class, of.level, of.hint
