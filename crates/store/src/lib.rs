@@ -192,11 +192,21 @@ pub trait Store {
     /// When the history cannot be written; then nothing of the run is in it.
     fn save(&mut self, run: &Run, about: &About) -> Result<Saved, StoreError>;
 
-    /// Runs in the order in which they ended.
+    /// Shows runs one by one, in the order in which they ended.
     ///
     /// # Errors
     /// When the history cannot be read.
-    fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError>;
+    fn each(&self, filter: &Filter, see: &mut dyn FnMut(&Entry)) -> Result<(), StoreError>;
+
+    /// All of them at once.
+    ///
+    /// # Errors
+    /// As for [`Store::each`].
+    fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        self.each(filter, &mut |entry| entries.push(entry.clone()))?;
+        Ok(entries)
+    }
 
     /// The whole document of a run.
     ///

@@ -227,8 +227,8 @@ impl Store for Sqlite {
         save().map_err(|error| explained(&self.path, error))
     }
 
-    fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        self.read(filter).map_err(|error| self.failed(error))
+    fn each(&self, filter: &Filter, see: &mut dyn FnMut(&Entry)) -> Result<(), StoreError> {
+        self.read(filter, see).map_err(|error| self.failed(error))
     }
 
     fn document(&self, id: i64) -> Result<Run, StoreError> {
@@ -384,49 +384,51 @@ fn host(transaction: &Transaction<'_>, name: &str, run: &Run) -> rusqlite::Resul
 }
 
 impl Sqlite {
-    fn read(&self, filter: &Filter) -> rusqlite::Result<Vec<Entry>> {
+    fn read(&self, filter: &Filter, see: &mut dyn FnMut(&Entry)) -> rusqlite::Result<()> {
         let (clause, values) = conditions(filter);
         // One picture of everything, whatever another process writes meanwhile.
         let transaction = self.connection.unchecked_transaction()?;
-        let columns = "run.id, finished_ms, saved_ms, tool, format, command, host.name, suite,
-             partial, title, run.configuration, devices, note, iops, bandwidth, latency";
-        let order = match filter.last {
-            Some(last) => format!("finished_ms DESC, run.id DESC LIMIT {last}"),
-            None => "finished_ms, run.id".to_owned(),
+        let columns = "run.id AS id, finished_ms, saved_ms, tool, format, command, host.name,
+             suite, partial, title, run.configuration, devices, note, iops, bandwidth, latency";
+        let from =
+            format!("SELECT {columns} FROM run LEFT JOIN host ON host.id = run.host {clause}");
+        let sql = match filter.last {
+            Some(last) => format!(
+                "SELECT * FROM ({from} ORDER BY finished_ms DESC, run.id DESC LIMIT {last})
+                 ORDER BY finished_ms, id"
+            ),
+            None => format!("{from} ORDER BY finished_ms, run.id"),
         };
-        let sql = format!(
-            "SELECT {columns} FROM run LEFT JOIN host ON host.id = run.host
-             {clause} ORDER BY {order}"
-        );
-        let mut statement = transaction.prepare(&sql)?;
-        let rows = statement.query_map(rusqlite::params_from_iter(values), entry)?;
-        let mut entries = rows.collect::<rusqlite::Result<Vec<Entry>>>()?;
-        if filter.last.is_some() {
-            entries.reverse();
-        }
-        let places: HashMap<i64, usize> = entries
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| (entry.id, at))
-            .collect();
         // Few runs have tags, so that all of them are read at once.
+        let mut tags: HashMap<i64, Vec<String>> = HashMap::new();
         let mut statement = transaction.prepare("SELECT run, name FROM tag ORDER BY name")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if let Some(at) = places.get(&row.get(0)?) {
-                entries[*at].tags.push(row.get(1)?);
-            }
+            tags.entry(row.get(0)?).or_default().push(row.get(1)?);
         }
-        if filter.figures {
-            let sql = "SELECT job, direction, name, value, higher_is_better FROM metric
+        let figures = "SELECT job, direction, name, value, higher_is_better FROM metric
                        WHERE run = ?1 ORDER BY rowid";
-            let mut statement = transaction.prepare(sql)?;
-            for entry in &mut entries {
-                let rows = statement.query_map([entry.id], metric)?;
-                entry.metrics = rows.collect::<rusqlite::Result<Vec<Metric>>>()?;
+        let mut figures = match filter.figures {
+            true => Some(transaction.prepare(figures)?),
+            false => None,
+        };
+        let mut statement = transaction.prepare(&sql)?;
+        let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+        // One for all rows: a history may have a hundred thousand.
+        let mut entry = Entry::default();
+        while let Some(row) = rows.next()? {
+            fill(&mut entry, row)?;
+            entry.tags.clear();
+            if let Some(tags) = tags.get(&entry.id) {
+                entry.tags.extend_from_slice(tags);
             }
+            if let Some(figures) = &mut figures {
+                let rows = figures.query_map([entry.id], metric)?;
+                entry.metrics = rows.collect::<rusqlite::Result<_>>()?;
+            }
+            see(&entry);
         }
-        Ok(entries)
+        Ok(())
     }
 }
 
@@ -440,27 +442,43 @@ fn metric(row: &Row<'_>) -> rusqlite::Result<Metric> {
     })
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let devices: String = row.get(11)?;
-    Ok(Entry {
-        id: row.get(0)?,
-        finished_ms: row.get(1)?,
-        saved_ms: row.get(2)?,
-        tool: row.get(3)?,
-        format: row.get(4)?,
-        command: row.get(5)?,
-        host: row.get(6)?,
-        suite: row.get(7)?,
-        partial: row.get(8)?,
-        title: row.get(9)?,
-        configuration: row.get(10)?,
-        devices: devices.split_whitespace().map(str::to_owned).collect(),
-        note: row.get(12)?,
-        iops: row.get(13)?,
-        bandwidth: row.get(14)?,
-        latency: row.get(15)?,
-        ..Entry::default()
-    })
+/// Replaces what `entry` says by a row.
+fn fill(entry: &mut Entry, row: &Row<'_>) -> rusqlite::Result<()> {
+    let text = |into: &mut String, at: usize| -> rusqlite::Result<()> {
+        into.clear();
+        into.push_str(row.get_ref(at)?.as_str()?);
+        Ok(())
+    };
+    let maybe = |into: &mut Option<String>, at: usize| -> rusqlite::Result<()> {
+        match row.get_ref(at)?.as_str_or_null()? {
+            None => *into = None,
+            Some(text) => {
+                let into = into.get_or_insert_default();
+                into.clear();
+                into.push_str(text);
+            }
+        }
+        Ok(())
+    };
+    entry.id = row.get(0)?;
+    entry.finished_ms = row.get(1)?;
+    entry.saved_ms = row.get(2)?;
+    text(&mut entry.tool, 3)?;
+    text(&mut entry.format, 4)?;
+    maybe(&mut entry.command, 5)?;
+    maybe(&mut entry.host, 6)?;
+    maybe(&mut entry.suite, 7)?;
+    entry.partial = row.get(8)?;
+    text(&mut entry.title, 9)?;
+    text(&mut entry.configuration, 10)?;
+    let devices = row.get_ref(11)?.as_str()?.split_whitespace();
+    entry.devices.clear();
+    entry.devices.extend(devices.map(str::to_owned));
+    maybe(&mut entry.note, 12)?;
+    entry.iops = row.get(13)?;
+    entry.bandwidth = row.get(14)?;
+    entry.latency = row.get(15)?;
+    Ok(())
 }
 
 /// The `WHERE` clause of a filter and its values in order.

@@ -172,10 +172,14 @@ fn done(arguments: &Arguments) -> anyhow::Result<()> {
     let text = match &arguments.what {
         What::List { filter, format } => {
             let json = format == "json";
-            let entries = store.list(&filter.filter(json)?)?;
+            let filter = filter.filter(json)?;
             match json {
-                true => serde_json::to_string_pretty(&entries)? + "\n",
-                false => show::table(&entries),
+                true => serde_json::to_string_pretty(&store.list(&filter)?)? + "\n",
+                false => {
+                    let mut table = show::Table::new();
+                    store.each(&filter, &mut |entry| table.add(entry))?;
+                    table.text()
+                }
             }
         }
         What::Show { id, format } => show::one(&*store, *id, format)?,

@@ -1,6 +1,7 @@
 //! Runs of the history, as people read them.
 
 use anyhow::bail;
+use std::fmt::Write;
 use store::{Entry, Filter, Metric, Store};
 
 /// A run: its figures, its document, or the text it was read from.
@@ -67,48 +68,95 @@ fn figure(metric: &Metric) -> String {
 
 /// The same of a name and a number.
 pub fn value(name: &str, value: f64) -> String {
-    match name {
-        "iops" => format!("{value:.0} IOPS"),
-        "bandwidth" => format!("{:.1} MiB/s", value / f64::from(1 << 20)),
-        "latency" | "p50" | "p99" | "p99.9" => crate::import::time(value),
-        _ => format!("{value}"),
-    }
+    let mut out = String::new();
+    put_value(&mut out, name, value);
+    out
+}
+
+fn put_value(out: &mut String, name: &str, value: f64) {
+    // A string takes everything.
+    let _ = match name {
+        "iops" => write!(out, "{value:.0} IOPS"),
+        "bandwidth" => write!(out, "{:.1} MiB/s", value / f64::from(1 << 20)),
+        "latency" | "p50" | "p99" | "p99.9" => write!(out, "{}", crate::import::time(value)),
+        _ => write!(out, "{value}"),
+    };
 }
 
 /// Local date and time to the minute; empty where the time is not known.
 pub fn date(ms: i64) -> String {
-    if ms == 0 {
-        return String::new();
+    let mut out = String::new();
+    Dates::here().write(&mut out, ms);
+    out
+}
+
+/// Writes times of one place.
+struct Dates(jiff::tz::TimeZone);
+
+impl Dates {
+    fn here() -> Dates {
+        Dates(jiff::tz::TimeZone::system())
     }
-    let zone = jiff::tz::TimeZone::system();
-    jiff::Timestamp::from_millisecond(ms).map_or_else(
-        |_| String::new(),
-        |stamp| stamp.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string(),
-    )
+
+    /// Adds a time as [`date`] gives it. A list may have a hundred thousand, so the offset and
+    /// the digits are looked up and written without a detour over formats.
+    fn write(&self, out: &mut String, ms: i64) {
+        let Ok(stamp) = jiff::Timestamp::from_millisecond(ms) else {
+            return;
+        };
+        if ms == 0 {
+            return;
+        }
+        let at = self.0.to_offset(stamp).to_datetime(stamp);
+        let (year, month, day) = (at.year(), at.month(), at.day());
+        let (hour, minute) = (at.hour(), at.minute());
+        // A string takes everything.
+        let _ = write!(out, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}");
+    }
 }
 
 /// A line a run.
-pub fn table(entries: &[Entry]) -> String {
-    let mut out = String::new();
-    for entry in entries {
-        let shown = |name: &str, found: Option<f64>| {
-            found.map_or_else(String::new, |found| value(name, found))
-        };
-        let tags = match entry.tags.is_empty() {
-            true => String::new(),
-            false => format!("  [{}]", entry.tags.join(" ")),
-        };
-        let line = format!(
-            "{:>5}  {:<16}  {:<10}  {:<28}  {:>14}  {:>15}{tags}",
-            entry.id,
-            date(entry.finished_ms),
-            tool(entry),
-            entry.title,
-            shown("iops", entry.iops),
-            shown("bandwidth", entry.bandwidth),
-        );
-        out.push_str(line.trim_end());
+pub struct Table {
+    out: String,
+    dates: Dates,
+    /// One column, before its width is known.
+    cell: String,
+}
+
+impl Table {
+    /// No line yet.
+    pub fn new() -> Table {
+        Table {
+            out: String::new(),
+            dates: Dates::here(),
+            cell: String::new(),
+        }
+    }
+
+    /// The lines.
+    pub fn text(self) -> String {
+        self.out
+    }
+
+    /// Adds a run.
+    pub fn add(&mut self, entry: &Entry) {
+        let Table { out, dates, cell } = self;
+        cell.clear();
+        dates.write(cell, entry.finished_ms);
+        let (id, tool, title) = (entry.id, tool(entry), &entry.title);
+        // A string takes everything.
+        let _ = write!(out, "{id:>5}  {cell:<16}  {tool:<10}  {title:<28}");
+        for (name, found, width) in [("iops", entry.iops, 14), ("bandwidth", entry.bandwidth, 15)] {
+            cell.clear();
+            if let Some(found) = found {
+                put_value(cell, name, found);
+            }
+            let _ = write!(out, "  {cell:>width$}");
+        }
+        if !entry.tags.is_empty() {
+            let _ = write!(out, "  [{}]", entry.tags.join(" "));
+        }
+        out.truncate(out.trim_end_matches(' ').len());
         out.push('\n');
     }
-    out
 }
