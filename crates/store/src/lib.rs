@@ -179,6 +179,8 @@ pub struct Filter {
     pub last: Option<u32>,
     /// Read all figures of each run too.
     pub figures: bool,
+    /// Read only what a line of a list shows: number, time, tool, title, first figures, tags.
+    pub brief: bool,
 }
 
 /// A history.

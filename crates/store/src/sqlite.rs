@@ -388,10 +388,12 @@ impl Sqlite {
         let (clause, values) = conditions(filter);
         // One picture of everything, whatever another process writes meanwhile.
         let transaction = self.connection.unchecked_transaction()?;
-        let columns = "run.id AS id, finished_ms, saved_ms, tool, format, command, host.name,
-             suite, partial, title, run.configuration, devices, note, iops, bandwidth, latency";
-        let from =
-            format!("SELECT {columns} FROM run LEFT JOIN host ON host.id = run.host {clause}");
+        let from = match filter.brief {
+            true => format!("SELECT {BRIEF} FROM run {clause}"),
+            false => format!(
+                "SELECT {BRIEF}, {REST} FROM run LEFT JOIN host ON host.id = run.host {clause}"
+            ),
+        };
         let sql = match filter.last {
             Some(last) => format!(
                 "SELECT * FROM ({from} ORDER BY finished_ms DESC, run.id DESC LIMIT {last})
@@ -417,7 +419,7 @@ impl Sqlite {
         // One for all rows: a history may have a hundred thousand.
         let mut entry = Entry::default();
         while let Some(row) = rows.next()? {
-            fill(&mut entry, row)?;
+            fill(&mut entry, row, filter.brief)?;
             entry.tags.clear();
             if let Some(tags) = tags.get(&entry.id) {
                 entry.tags.extend_from_slice(tags);
@@ -442,41 +444,39 @@ fn metric(row: &Row<'_>) -> rusqlite::Result<Metric> {
     })
 }
 
+/// What a line of a list shows, in the order of [`fill`].
+const BRIEF: &str = "run.id AS id, finished_ms, tool, format, title, iops, bandwidth";
+/// Everything else.
+const REST: &str = "saved_ms, command, host.name, suite, partial, run.configuration, devices, note,
+     latency";
+
 /// Replaces what `entry` says by a row.
-fn fill(entry: &mut Entry, row: &Row<'_>) -> rusqlite::Result<()> {
+fn fill(entry: &mut Entry, row: &Row<'_>, brief: bool) -> rusqlite::Result<()> {
     let text = |into: &mut String, at: usize| -> rusqlite::Result<()> {
         into.clear();
         into.push_str(row.get_ref(at)?.as_str()?);
         Ok(())
     };
-    let maybe = |into: &mut Option<String>, at: usize| -> rusqlite::Result<()> {
-        match row.get_ref(at)?.as_str_or_null()? {
-            None => *into = None,
-            Some(text) => {
-                let into = into.get_or_insert_default();
-                into.clear();
-                into.push_str(text);
-            }
-        }
-        Ok(())
-    };
     entry.id = row.get(0)?;
     entry.finished_ms = row.get(1)?;
-    entry.saved_ms = row.get(2)?;
-    text(&mut entry.tool, 3)?;
-    text(&mut entry.format, 4)?;
-    maybe(&mut entry.command, 5)?;
-    maybe(&mut entry.host, 6)?;
-    maybe(&mut entry.suite, 7)?;
-    entry.partial = row.get(8)?;
-    text(&mut entry.title, 9)?;
-    text(&mut entry.configuration, 10)?;
-    let devices = row.get_ref(11)?.as_str()?.split_whitespace();
+    text(&mut entry.tool, 2)?;
+    text(&mut entry.format, 3)?;
+    text(&mut entry.title, 4)?;
+    entry.iops = row.get(5)?;
+    entry.bandwidth = row.get(6)?;
+    if brief {
+        return Ok(());
+    }
+    entry.saved_ms = row.get(7)?;
+    entry.command = row.get(8)?;
+    entry.host = row.get(9)?;
+    entry.suite = row.get(10)?;
+    entry.partial = row.get(11)?;
+    text(&mut entry.configuration, 12)?;
+    let devices = row.get_ref(13)?.as_str()?.split_whitespace();
     entry.devices.clear();
     entry.devices.extend(devices.map(str::to_owned));
-    maybe(&mut entry.note, 12)?;
-    entry.iops = row.get(13)?;
-    entry.bandwidth = row.get(14)?;
+    entry.note = row.get(14)?;
     entry.latency = row.get(15)?;
     Ok(())
 }

@@ -172,7 +172,10 @@ fn done(arguments: &Arguments) -> anyhow::Result<()> {
     let text = match &arguments.what {
         What::List { filter, format } => {
             let json = format == "json";
-            let filter = filter.filter(json)?;
+            let filter = Filter {
+                brief: !json,
+                ..filter.filter(json)?
+            };
             match json {
                 true => serde_json::to_string_pretty(&store.list(&filter)?)? + "\n",
                 false => {

@@ -74,8 +74,20 @@ pub fn value(name: &str, value: f64) -> String {
 }
 
 fn put_value(out: &mut String, name: &str, value: f64) {
-    // A string takes everything.
+    /// Below this, tenths of a value are whole numbers of 64 bits.
+    const MOST: f64 = 1e15;
+    let whole = (0.0..MOST).contains(&value) && value.fract() == 0.0;
+    // A string takes everything. Whole numbers take no part in the search for the digits of a
+    // fraction, which is most of the time of a long list.
     let _ = match name {
+        "iops" if whole => write!(out, "{} IOPS", value as u64),
+        "bandwidth" if whole => {
+            // To the nearest tenth, of two to the even one, as fractions are printed.
+            let (tenths, rest) = ((value as u64 * 10) >> 20, (value as u64 * 10) & 0xf_ffff);
+            let up = rest > 1 << 19 || (rest == 1 << 19 && tenths % 2 == 1);
+            let tenths = tenths + u64::from(up);
+            write!(out, "{}.{} MiB/s", tenths / 10, tenths % 10)
+        }
         "iops" => write!(out, "{value:.0} IOPS"),
         "bandwidth" => write!(out, "{:.1} MiB/s", value / f64::from(1 << 20)),
         "latency" | "p50" | "p99" | "p99.9" => write!(out, "{}", crate::import::time(value)),
@@ -158,5 +170,29 @@ impl Table {
         }
         out.truncate(out.trim_end_matches(' ').len());
         out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value;
+
+    #[test]
+    fn whole_numbers_are_printed_as_fractions_are() {
+        let slow = |value: f64| format!("{:.1} MiB/s", value / f64::from(1 << 20));
+        let steps = (0..2000).map(|n| f64::from(n) * 26_214.4);
+        let odd = (0..2000u64).map(|n| (n * n * 7919 + 13) as f64);
+        let halves = (0..400u64).map(|n| (n * 52_428 + n / 2) as f64);
+        let ties = (1..60u64).map(|n| (n << 18) as f64);
+        for number in steps
+            .chain(odd)
+            .chain(halves)
+            .chain(ties)
+            .chain([9.9e14, 1e15, 3.5e18])
+        {
+            assert_eq!(value("bandwidth", number), slow(number), "{number}");
+            assert_eq!(value("iops", number), format!("{number:.0} IOPS"));
+        }
+        assert_eq!(value("iops", f64::NAN), "NaN IOPS");
     }
 }
