@@ -3,10 +3,10 @@
 use super::storage::Item;
 use super::{Block, Section};
 use crate::chart::{
-    Axis, Better, Chart, ChartData, Lines, MOST_SERIES, Point, Rule, Series, Unit, extremes,
+    Axis, Band, Better, Chart, ChartData, Lines, MOST_SERIES, Point, Rule, Series, Unit, extremes,
 };
 use result::Steady;
-use result::series::Quantity;
+use result::series::{Quantity, Second};
 
 /// Points of a series at most.
 const MOST_POINTS: usize = 160;
@@ -25,6 +25,10 @@ const MOST_CHANGES: usize = 5;
 struct Track {
     name: String,
     points: Vec<(f64, f64)>,
+    /// The window that steadiness was judged by.
+    window: Option<Band>,
+    /// The largest value of each second, which has no level.
+    largest: bool,
 }
 
 pub(super) fn section(items: &[Item<'_>]) -> Section {
@@ -39,7 +43,7 @@ pub(super) fn section(items: &[Item<'_>]) -> Section {
     for (quantity, name, unit) in what {
         let tracks: Vec<Track> = items
             .iter()
-            .filter_map(|item| track(item, quantity))
+            .flat_map(|item| tracks(item, quantity))
             .collect();
         if tracks.len() > MOST_TRACKS {
             let words = format!(
@@ -79,23 +83,58 @@ pub(super) fn section(items: &[Item<'_>]) -> Section {
 }
 
 /// The series of an item's direction. An interval without values is a stall of bandwidth and IOPS;
-/// of latency it has none.
-fn track(item: &Item<'_>, quantity: Quantity) -> Option<Track> {
+/// of latency it has none. Where an interval holds many latencies, its largest is a line too: the
+/// mean would hide it.
+fn tracks(item: &Item<'_>, quantity: Quantity) -> Vec<Track> {
     let of = |series: &&result::series::Series| {
         series.quantity == quantity
             && (item.direction == "mixed" || series.ddir.name() == item.direction)
     };
-    let series = item.job.series.iter().find(of)?;
+    let Some(series) = item.job.series.iter().find(of) else {
+        return Vec::new();
+    };
     let counted = matches!(quantity, Quantity::Bandwidth | Quantity::Iops);
     let seconds = |at: usize| (at as f64 + 1.0) * series.interval_ms as f64 / 1000.0;
-    let points = series.points().enumerate();
-    let points = points.filter(|(_, second)| counted || second.n > 0);
-    let points: Vec<(f64, f64)> = points
-        .map(|(at, second)| (seconds(at), second.mean()))
-        .collect();
-    (points.len() > 1).then(|| Track {
-        name: item.label.clone(),
-        points,
+    let line = |name: String, largest: bool, value: fn(&Second) -> f64| {
+        let points = series.points().enumerate();
+        let points = points.filter(|(_, second)| counted || second.n > 0);
+        let points: Vec<(f64, f64)> = points
+            .map(|(at, second)| (seconds(at), value(second)))
+            .collect();
+        (points.len() > 1).then(|| Track {
+            name,
+            window: judged(item.job.steady.as_ref(), points.last().map_or(0.0, |p| p.0)),
+            points,
+            largest,
+        })
+    };
+    let (label, pooled) = (
+        &item.label,
+        !counted && series.points().any(|second| second.n > 1),
+    );
+    let lines = match pooled {
+        true => vec![
+            line(format!("{label}: mean"), false, Second::mean),
+            line(format!("{label}: largest"), true, |second| {
+                second.max as f64
+            }),
+        ],
+        false => vec![line(label.clone(), false, Second::mean)],
+    };
+    lines.into_iter().flatten().collect()
+}
+
+/// The window that ends with the job, once it was full.
+fn judged(steady: Option<&Steady>, end: f64) -> Option<Band> {
+    let steady = steady.filter(|steady| steady.attained || steady.criterion > 0.0)?;
+    let name = match steady.attained {
+        true => "steady",
+        false => "judged, not steady",
+    };
+    Some(Band {
+        from: (end - steady.duration_s as f64).max(0.0),
+        to: end,
+        name: name.to_owned(),
     })
 }
 
@@ -111,6 +150,8 @@ fn window(name: &str, steady: &Steady) -> Option<Chart> {
     let track = Track {
         name: name.to_owned(),
         points: points(&steady.iops),
+        window: None,
+        largest: false,
     };
     let verdict = if steady.attained {
         "steady"
@@ -131,7 +172,7 @@ fn window(name: &str, steady: &Steady) -> Option<Chart> {
 
 /// Second, level before and level after of each lasting change; none where the level never rests.
 fn changes(track: &Track) -> Vec<(f64, f64, f64)> {
-    if !(LEAST_POINTS..=MOST_SEARCHED).contains(&track.points.len()) {
+    if track.largest || !(LEAST_POINTS..=MOST_SEARCHED).contains(&track.points.len()) {
         return Vec::new();
     }
     let values: Vec<f64> = track.points.iter().map(|point| point.1).collect();
@@ -179,6 +220,14 @@ fn chart(title: &str, what: &str, unit: Unit, tracks: &[Track]) -> Chart {
             steps.push(Rule { at, name });
         }
     }
+    // A shade belongs to all lines of a picture, so that all must have this one window.
+    let first = tracks.first().and_then(|track| track.window.clone());
+    let shared = |band: &Band| {
+        tracks
+            .iter()
+            .all(|track| track.window.as_ref() == Some(band))
+    };
+    let bands = first.filter(shared).into_iter().collect();
     Chart {
         title: title.to_owned(),
         note: note.join(" "),
@@ -187,6 +236,7 @@ fn chart(title: &str, what: &str, unit: Unit, tracks: &[Track]) -> Chart {
             x: Axis::linear("time", Unit::Seconds),
             y: Axis::linear(what, unit),
             series: series.collect(),
+            bands,
             steps,
             ..Lines::default()
         }),

@@ -1,11 +1,27 @@
 //! fio's logs: `time, value, direction, block size[, offset[, priority]]` per line, and what the
 //! value is in the name of the file.
 
-use super::{Found, Out, scan};
+use super::{Found, Out};
 use crate::series::{Quantity, Series};
 use crate::{Job, Run};
 use std::path::Path;
 use units::Ddir;
+
+/// Longer logs are not kept as text: their seconds hold what can be shown of them.
+const MOST_LINES: usize = 20_000;
+/// Lines that are kept of either end of such a log.
+const END_LINES: usize = 1_000;
+
+/// The text that is kept of a log.
+pub(super) fn kept(lines: &[&str]) -> String {
+    if lines.len() <= MOST_LINES {
+        return lines.join("\n");
+    }
+    let (first, last) = (&lines[..END_LINES], &lines[lines.len() - END_LINES..]);
+    let left_out = lines.len() - 2 * END_LINES;
+    let (first, last) = (first.join("\n"), last.join("\n"));
+    format!("{first}\n... {left_out} lines are left out ...\n{last}")
+}
 
 /// What a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +59,7 @@ pub(super) fn read(kind: Kind, lines: &[&str], out: &mut Out) {
         if line.trim().is_empty() {
             continue;
         }
-        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        let Some((time_ms, value, ddir)) = row(&fields) else {
+        let Some((time_ms, value, ddir)) = row(line) else {
             out.unreadable(at, line);
             continue;
         };
@@ -63,10 +78,17 @@ pub(super) fn read(kind: Kind, lines: &[&str], out: &mut Out) {
         return;
     }
     job.runtime_ms = last_ms;
-    let run = Run {
+    let mut run = Run {
         jobs: vec![job],
         ..Run::default()
     };
+    if lines.len() > MOST_LINES {
+        run.notes.push(format!(
+            "a log of {} lines, told second by second with the smallest and the largest value of \
+             each; of its text the first and the last lines are kept",
+            lines.len()
+        ));
+    }
     out.found.push(Found {
         run,
         first: 0,
@@ -75,18 +97,19 @@ pub(super) fn read(kind: Kind, lines: &[&str], out: &mut Out) {
     });
 }
 
-fn row(fields: &[&str]) -> Option<(u64, u64, Ddir)> {
-    let number = |at: usize| {
-        let text = fields.get(at)?;
-        let list = scan::list(text, ',');
-        (list.len() == 1 && text.bytes().all(|b| b.is_ascii_digit())).then(|| list[0])
+/// Millions of lines pass here, so that nothing is allocated.
+fn row(line: &str) -> Option<(u64, u64, Ddir)> {
+    let number = |field: Option<&str>| {
+        let text = field?.trim();
+        let digits = text.bytes().all(|b| b.is_ascii_digit());
+        text.parse::<u64>().ok().filter(|_| digits)
     };
-    if fields.len() < 4 {
-        return None;
-    }
+    let mut fields = line.split(',');
     // A log of averages may have `value` and `max` both; then the mean comes first.
-    let ddir = *Ddir::DATA.get(usize::try_from(number(2)?).ok()?)?;
-    Some((number(0)?, number(1)?, ddir))
+    let (time_ms, value) = (number(fields.next())?, number(fields.next())?);
+    let ddir = *Ddir::DATA.get(usize::try_from(number(fields.next())?).ok()?)?;
+    fields.next()?;
+    Some((time_ms, value, ddir))
 }
 
 #[cfg(test)]
@@ -102,6 +125,29 @@ mod tests {
         assert_eq!(kind("bw.log"), None);
         assert_eq!(kind("x_notes.log"), None);
         assert_eq!(kind("x_bw.txt"), None);
+    }
+
+    #[test]
+    fn of_a_long_log_the_ends_are_kept_as_text_and_all_of_it_as_seconds() {
+        let mut lines = vec!["10, 5000, 0, 4096"; MOST_LINES + 1];
+        lines[7_000] = "10, 900000, 0, 4096";
+        let mut out = Out::default();
+        read(Kind(Quantity::Clat), &lines, &mut out);
+        let run = &out.found[0].run;
+        let second = run.jobs[0].series[0]
+            .points()
+            .next()
+            .copied()
+            .expect("a second");
+        assert_eq!((second.n, second.min, second.max), (20_001, 5_000, 900_000));
+        assert!(run.notes[0].contains("20001 lines"), "{:?}", run.notes);
+        let text = kept(&lines);
+        assert!(
+            text.contains("\n... 18001 lines are left out ...\n"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 2 * END_LINES + 1);
+        assert_eq!(kept(&lines[..3]).lines().count(), 3);
     }
 
     #[test]

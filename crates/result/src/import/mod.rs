@@ -114,7 +114,10 @@ pub fn read(name: &str, text: &str) -> Imported {
             first_line: found.first + 1,
             last_line: found.last + 1,
             format: found.format.to_owned(),
-            text: lines.join("\n"),
+            text: match found.format {
+                "fio-log" => fio_log::kept(lines),
+                _ => lines.join("\n"),
+            },
         }));
         run
     };
