@@ -27,11 +27,14 @@ cargo xtask bench --memory [--quick] [--rounds N]
                             memory bandwidth beside likwid-bench, sysbench and compiled loops
 cargo xtask bench --history [--quick]
                             a thousand reports imported, a hundred thousand runs searched
+cargo xtask bench --report [--quick]
+                            a report of a thousand runs, and one of ten million latencies
 cargo xtask fuzz [TARGET..] [--seconds N] [--from NUMBER]
                             damaged texts of every kind through their readers, side by side
 cargo xtask lab [SCENARIO..]
                             emulated NVMe drives and failing devices in virtual machines
-cargo xtask page [FILE..]   report pages in a browser: what is drawn, told and fetched; screenshots
+cargo xtask page [FILE..]   pages of reports and of the server in a browser: what is drawn, told and
+                            fetched; screenshots
 cargo xtask icount [--traffic | --record REASON]
                             instructions per I/O, compared with xtask/icount.json, and the loads
                             and stores of the memory kernels";

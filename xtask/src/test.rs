@@ -43,6 +43,7 @@ pub fn all(words: &[String]) -> Result<()> {
     bench::run(&bench::Options::quick())?;
     bench::run(&bench::Options::quick_memory())?;
     bench::run(&bench::Options::quick_history())?;
+    bench::run(&bench::Options::quick_report())?;
     // None of them minds how fast it goes.
     let machines = || if lab { lab::run(&[]) } else { Ok(()) };
     beside(fuzz::beside, || beside(|| icount::run(&[]), machines))?;

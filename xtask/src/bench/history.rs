@@ -77,7 +77,7 @@ pub fn run(assay: &Path, quick: bool) -> Result<()> {
 }
 
 /// Reports of one job, each of another minute.
-fn reports(assay: &Path, place: &Path, files: usize) -> Result<Vec<PathBuf>> {
+pub(super) fn reports(assay: &Path, place: &Path, files: usize) -> Result<Vec<PathBuf>> {
     let words = "fio --name=job --ioengine=null --size=64m --rw=randrw --output-format=json+";
     let made = Command::new(assay).args(words.split(' ')).output()?;
     ensure!(made.status.success(), "assay fio failed");
@@ -97,7 +97,7 @@ fn reports(assay: &Path, place: &Path, files: usize) -> Result<Vec<PathBuf>> {
 }
 
 /// So many runs over ten years, of ten hosts with ten devices each.
-fn fill(report: &Path, db: &Path, runs: usize) -> Result<()> {
+pub(super) fn fill(report: &Path, db: &Path, runs: usize) -> Result<()> {
     let text = fs::read_to_string(report)?;
     let Some(run) = import::read("report", &text).runs.pop() else {
         bail!("the report is not read");

@@ -10,6 +10,7 @@ mod history;
 mod load;
 mod memory;
 mod place;
+mod report;
 mod rows;
 mod startup;
 mod table;
@@ -30,6 +31,8 @@ pub struct Options {
     memory: bool,
     /// Histories instead of storage.
     history: bool,
+    /// Reports of very much instead of storage.
+    report: bool,
     /// Check that every row runs and counts; say nothing certain about time.
     quick: bool,
     rounds: usize,
@@ -63,6 +66,14 @@ impl Options {
         }
     }
 
+    /// The same for reports.
+    pub fn quick_report() -> Self {
+        Options {
+            report: true,
+            ..Options::quick()
+        }
+    }
+
     /// Reads the words after `bench`.
     ///
     /// # Errors
@@ -77,6 +88,7 @@ impl Options {
             match word.as_str() {
                 "--memory" => options.memory = true,
                 "--history" => options.history = true,
+                "--report" => options.report = true,
                 "--quick" => (options.quick, options.rounds) = (true, 1),
                 "--rounds" => {
                     let count = words.next().context("--rounds needs a number")?;
@@ -86,8 +98,9 @@ impl Options {
                 name => options.only.push(name.to_owned()),
             }
         }
-        if (options.memory || options.history) && !options.only.is_empty() {
-            bail!("bench --memory and bench --history have no rows to choose from");
+        let whole = options.memory || options.history || options.report;
+        if whole && !options.only.is_empty() {
+            bail!("bench --memory, --history and --report have no rows to choose from");
         }
         if options.rounds == 0 {
             bail!("--rounds must be at least 1");
@@ -160,6 +173,9 @@ pub fn run(options: &Options) -> Result<()> {
     }
     if options.history {
         return history::run(&shell::assay()?, options.quick);
+    }
+    if options.report {
+        return report::run(&shell::assay()?, options.quick);
     }
     packages::ensure(&packages::FOR_BENCH)?;
     let bench = Bench {
