@@ -20,6 +20,7 @@ mod out;
 mod progress;
 mod report;
 mod selfcheck;
+mod serve;
 mod session;
 mod signals;
 
@@ -78,6 +79,8 @@ enum Verb {
     Ab(ab::Arguments),
     /// Says whether two runs, or two sets of runs, differ, and by how much
     Compare(compare::Arguments),
+    /// Serves the history, comparisons and what runs now as pages for a browser on this machine
+    Serve(serve::Arguments),
 }
 
 /// A tool whose command lines are taken as they are, without the program's name.
@@ -120,5 +123,6 @@ fn main() -> ExitCode {
         Some(Verb::History(arguments)) => history::main(&arguments),
         Some(Verb::Ab(arguments)) => ab::main(&arguments),
         Some(Verb::Compare(arguments)) => compare::main(&arguments),
+        Some(Verb::Serve(arguments)) => serve::main(&arguments),
     }
 }

@@ -220,16 +220,23 @@ fn read(path: &Path) -> anyhow::Result<Vec<Named>> {
 /// Runs of the history under a number, a tag or a suite.
 fn of_history(place: &Place, word: &Path) -> anyhow::Result<Vec<Named>> {
     let name = word.display().to_string();
-    let nothing = || anyhow::anyhow!("{name}: no such file, and no run of the history");
     // Where there is no history, the word was meant as a file.
-    let Ok(store) = place.open_known() else {
-        return Err(nothing());
-    };
-    let entries = crate::history::entries(store.as_ref(), &name, false)?;
-    match entries.is_empty() {
-        true => Err(nothing()),
-        false => kept(store.as_ref(), entries),
+    let store = place.open_known().ok();
+    let runs = store.map(|_| kept_as(place, &name)).transpose()?;
+    match runs {
+        Some(runs) if !runs.is_empty() => Ok(runs),
+        _ => bail!("{name}: no such file, and no run of the history"),
     }
+}
+
+/// Runs of the history under a number, a tag or a suite, and never a file.
+///
+/// # Errors
+/// There is no history, or it cannot be read.
+pub fn kept_as(place: &Place, word: &str) -> anyhow::Result<Vec<Named>> {
+    let store = place.open_known()?;
+    let entries = crate::history::entries(store.as_ref(), word, false)?;
+    kept(store.as_ref(), entries)
 }
 
 fn kept(store: &dyn Store, entries: Vec<Entry>) -> anyhow::Result<Vec<Named>> {

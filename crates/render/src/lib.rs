@@ -25,7 +25,7 @@ mod terse;
 
 pub use eta::{Eta, JobProgress, Phase, job_eta, run_eta};
 pub use findings::findings;
-pub use html::{PACKED, html};
+pub use html::{PACKED, html, site};
 pub use inspect::inspect;
 pub use json::json;
 pub use normal::normal;

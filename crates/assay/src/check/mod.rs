@@ -167,6 +167,9 @@ fn check(arguments: &Arguments, signals: &Arc<Listener>) -> anyhow::Result<ExitC
     };
     say(&format!("{}\n", place.headline(arguments.place.is_none())))?;
     let mut live = Live::new(arguments.live, arguments.metrics.as_deref(), signals)?;
+    if arguments.live != Mode::Off {
+        live = live.on_page(&crate::history::command_line());
+    }
     let mut measured = Vec::new();
     let mut whole = Whole::default();
     let mut size_bytes = own.budget_bytes;
@@ -210,7 +213,7 @@ fn check(arguments: &Arguments, signals: &Arc<Listener>) -> anyhow::Result<ExitC
             job,
         });
     }
-    live.close();
+    drop(live);
     // On a machine that has no time for it, the storage has been measured all the same.
     let tool = selfcheck::measure(None, selfcheck::SHORT);
     say(&summary::text(&place, &own, size_bytes, &measured, &tool))?;

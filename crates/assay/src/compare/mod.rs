@@ -2,6 +2,7 @@
 
 mod alike;
 mod noise;
+mod page;
 mod print;
 
 use crate::history::{self, Place};
@@ -42,8 +43,8 @@ pub struct Judging {
     /// Exit with status 2 when a figure of B is this much worse, such as `slower=5%`
     #[arg(long, value_name = "slower=N%", value_parser = limit)]
     fail_if: Option<f64>,
-    /// `text`, `json` or `markdown`
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown"])]
+    /// `text`, `json`, `markdown`, or `html`: a page with charts
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown", "html"])]
     format: String,
 }
 
@@ -150,6 +151,7 @@ pub fn tell(
     let text = match judging.format.as_str() {
         "json" => serde_json::to_string_pretty(&answer)? + "\n",
         "markdown" => print::markdown(&answer),
+        "html" => render::html(&page::report(&answer)?),
         _ => print::text(&answer),
     };
     crate::out::put(&text)?;
@@ -166,6 +168,17 @@ pub fn tell(
     } else {
         EXIT_WORSE
     }))
+}
+
+/// Compares runs of the history, named by number, tag or suite and never by a path, as a report.
+///
+/// # Errors
+/// There are no such runs, or they have no figure in common.
+pub fn of_history(place: &Place, a: &str, b: &str) -> anyhow::Result<render::report::Report> {
+    let sides = [kept(place, a)?, kept(place, b)?];
+    let judging = Judging::default();
+    let answer = answer(&sides, &judging, &Noise::of(&sides, place))?;
+    Ok(page::report(&answer)?)
 }
 
 fn answer(sides: &[Side; 2], judging: &Judging, noise: &Noise) -> anyhow::Result<Answer> {
@@ -248,20 +261,26 @@ fn limit(text: &str) -> Result<f64, String> {
 
 /// Runs under a number, a tag or a suite, or in a file.
 fn side(place: &Place, word: &str) -> anyhow::Result<Side> {
-    let runs = if history::is_file(word) {
-        let bytes = std::fs::read(word).with_context(|| word.to_owned())?;
-        let found = import::read(word, &String::from_utf8_lossy(&bytes)).runs;
-        if found.is_empty() {
-            bail!("{word}: no result of a known kind in it");
-        }
-        found.into_iter().map(known).collect()
-    } else {
-        let found = history::find(place, word)?;
-        if found.is_empty() {
-            bail!("{word}: no file, and no number, tag or suite of the history");
-        }
-        found
-    };
+    if !history::is_file(word) {
+        return kept(place, word);
+    }
+    let bytes = std::fs::read(word).with_context(|| word.to_owned())?;
+    let found = import::read(word, &String::from_utf8_lossy(&bytes)).runs;
+    if found.is_empty() {
+        bail!("{word}: no result of a known kind in it");
+    }
+    Ok(Side {
+        name: word.to_owned(),
+        runs: found.into_iter().map(known).collect(),
+    })
+}
+
+/// Runs under a number, a tag or a suite.
+fn kept(place: &Place, word: &str) -> anyhow::Result<Side> {
+    let runs = history::find(place, word)?;
+    if runs.is_empty() {
+        bail!("{word}: no file, and no number, tag or suite of the history");
+    }
     Ok(Side {
         name: word.to_owned(),
         runs,

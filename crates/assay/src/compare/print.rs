@@ -4,7 +4,7 @@ use super::{Answer, Line};
 use crate::history;
 use judge::compare::{Comparison, Verdict};
 
-fn verdict(verdict: Verdict) -> &'static str {
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "B is better",
         Verdict::Worse => "B is worse",
@@ -14,7 +14,7 @@ fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-fn interval(c: &Comparison) -> String {
+pub(super) fn interval(c: &Comparison) -> String {
     c.interval
         .map_or_else(String::new, |[low, high]| format!(" [{low:.3}, {high:.3}]"))
 }
@@ -23,7 +23,7 @@ fn p_value(c: &Comparison) -> String {
     c.p.map_or_else(String::new, |p| format!(", p = {p:.3}"))
 }
 
-fn runs(n: usize) -> String {
+pub(super) fn runs(n: usize) -> String {
     match n {
         1 => "1 run".to_owned(),
         n => format!("{n} runs"),
@@ -80,7 +80,7 @@ pub fn text(answer: &Answer) -> String {
 }
 
 /// One line that counts the verdicts and names the greatest effect.
-fn summary(answer: &Answer) -> String {
+pub(super) fn summary(answer: &Answer) -> String {
     let words = [
         (Verdict::Better, "better"),
         (Verdict::Worse, "worse"),
@@ -115,7 +115,7 @@ fn summary(answer: &Answer) -> String {
 }
 
 /// Each remark once.
-fn remarks(answer: &Answer) -> Vec<&str> {
+pub(super) fn remarks(answer: &Answer) -> Vec<&str> {
     let mut all: Vec<&str> = Vec::new();
     let of_lines = answer.lines.iter();
     for remark in of_lines.filter_map(|line| line.comparison.remark.as_deref()) {

@@ -10,7 +10,7 @@ mod sink;
 
 use crate::expect;
 use crate::history;
-use crate::live::{Live, Mode};
+use crate::live::{Live, Mode, channel};
 use crate::session::{self, Session};
 use crate::signals::{EXIT_SIGNAL, Listener};
 use anyhow::bail;
@@ -339,11 +339,19 @@ impl Personality<'_> {
                 "--live=json: needs --output=FILE; its lines have standard output for themselves"
             );
         }
+        let page = self.switches.live_page;
+        if page && !channel::heard() {
+            bail!("--live=page: nobody would see it, as no `assay serve` of this user is running");
+        }
+        if !(lines || page || metrics.is_some()) {
+            return Ok(None);
+        }
         let mode = if lines { Mode::Json } else { Mode::Off };
-        let wanted = lines || metrics.is_some();
-        wanted
-            .then(|| Live::new(mode, metrics, signals))
-            .transpose()
+        let live = Live::new(mode, metrics, signals)?;
+        Ok(Some(match page {
+            true => live.on_page(&history::command("fio", self.words)),
+            false => live,
+        }))
     }
 
     fn shows_status(&self) -> bool {
@@ -358,7 +366,8 @@ impl Personality<'_> {
     }
 
     fn intervals(&self) -> Intervals {
-        let watched = self.switches.live || self.switches.metrics.is_some();
+        let shown = self.switches.live || self.switches.live_page;
+        let watched = shown || self.switches.metrics.is_some();
         let every = self.switches.status_interval;
         Intervals {
             status_ns: (watched || self.shows_status()).then(|| self.switches.eta_interval.ns()),

@@ -3,10 +3,10 @@
 mod keep;
 mod show;
 mod transfer;
-mod trend;
+pub mod trend;
 
 pub use keep::{Keeping, Place, asked, command, command_line, keep, machine};
-pub use show::{date, value};
+pub use show::{date, tool, value};
 
 use crate::compare::Known;
 use anyhow::{Context, bail};
@@ -101,8 +101,9 @@ enum What {
     },
 }
 
+/// Which runs are meant.
 #[derive(clap::Args, Debug, Default)]
-struct Which {
+pub struct Which {
     /// With this device: its name, serial number or model
     #[arg(long)]
     device: Option<String>,
@@ -127,7 +128,32 @@ struct Which {
 }
 
 impl Which {
-    fn filter(&self, figures: bool) -> anyhow::Result<Filter> {
+    /// The same from names with values, such as those of a form; what is empty asks for nothing.
+    ///
+    /// # Errors
+    /// A number that is none.
+    pub fn of(value: impl Fn(&str) -> Option<String>) -> anyhow::Result<Which> {
+        let known = |name: &str| value(name).filter(|text| !text.is_empty());
+        let last = known("last").map(|text| {
+            let number = text.parse().ok().filter(|n| *n > 0);
+            number.with_context(|| format!("last: {text} is no number from 1 on"))
+        });
+        Ok(Which {
+            device: known("device"),
+            host: known("host"),
+            suite: known("suite"),
+            tag: known("tag"),
+            since: known("since"),
+            until: known("until"),
+            last: last.transpose()?,
+        })
+    }
+
+    /// What the history is asked for.
+    ///
+    /// # Errors
+    /// A day that is none.
+    pub fn filter(&self, figures: bool) -> anyhow::Result<Filter> {
         Ok(Filter {
             figures,
             device: self.device.clone(),

@@ -54,7 +54,8 @@ fn details(entry: &Entry) -> String {
     out
 }
 
-fn tool(entry: &Entry) -> &str {
+/// What measured it, or what it was read from.
+pub fn tool(entry: &Entry) -> &str {
     match (entry.tool.as_str(), entry.format.as_str()) {
         ("", format) => format,
         (tool, _) => tool,

@@ -1,12 +1,12 @@
 //! One line of JSON for each window, for programs that watch.
 
 use super::Moment;
-use super::windows::{Flow, Window};
+use super::windows::{DiskWindow, Flow, Window};
 use serde_json::{Map, Value, json};
 use units::{Ddir, PerDdir};
 
-/// The line of a window, without its end.
-pub fn line(moment: &Moment, window: &Window) -> String {
+/// The line of a window.
+pub fn line(moment: &Moment, window: &Window) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("title".into(), moment.title.clone().into());
     object.insert("t_s".into(), seconds(moment.elapsed_ns));
@@ -24,7 +24,23 @@ pub fn line(moment: &Moment, window: &Window) -> String {
         Value::Object(object)
     });
     object.insert("jobs".into(), jobs.collect());
-    Value::Object(object).to_string()
+    if !window.disks.is_empty() {
+        object.insert("devices".into(), window.disks.iter().map(device).collect());
+    }
+    object
+}
+
+/// A block device; blanks before its name tell of which it is a member.
+fn device(disk: &DiskWindow) -> Value {
+    let rates = disk.rates();
+    json!({
+        "name": disk.name,
+        "read_bytes_per_s": rounded(rates.bytes_per_s[0]),
+        "written_bytes_per_s": rounded(rates.bytes_per_s[1]),
+        "iops": rounded(rates.iops),
+        "in_flight": rounded(rates.in_flight),
+        "busy_percent": rounded(rates.busy_percent),
+    })
 }
 
 /// Directions in which something happened.

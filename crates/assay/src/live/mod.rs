@@ -1,9 +1,10 @@
 //! What a run shows of itself while it lasts: a view on a terminal, a line of JSON for each
-//! interval, metrics for Prometheus.
+//! interval, metrics for Prometheus, the live page of `assay serve`.
 //!
 //! Everything is made of running documents and of the counters that the status line reads; the
 //! loops do not know that they are watched.
 
+pub mod channel;
 mod json;
 mod metrics;
 mod screen;
@@ -11,11 +12,13 @@ mod windows;
 
 use crate::progress::Meter;
 use crate::signals::Listener;
+use channel::Channel;
 use metrics::Metrics;
 use render::Eta;
 use result::Run;
 use run::{Phase, View};
 use screen::Screen;
+use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -84,6 +87,7 @@ enum Output {
 pub struct Live {
     output: Output,
     metrics: Option<Metrics>,
+    channel: Option<Channel>,
     meter: Meter,
     windows: Windows,
     moment: Moment,
@@ -108,11 +112,19 @@ impl Live {
         Ok(Live {
             output,
             metrics: metrics.map(Metrics::serve).transpose()?,
+            channel: None,
             meter: Meter::default(),
             windows: Windows::default(),
             moment: Moment::default(),
             begun: Instant::now(),
         })
+    }
+
+    /// Shows the run on the live page of every `assay serve` of the same user too, whether it is
+    /// there already or comes later.
+    pub fn on_page(mut self, command: &str) -> Live {
+        self.channel = Channel::open(command);
+        self
     }
 
     /// Something else begins.
@@ -166,9 +178,15 @@ impl Live {
         if let Some(metrics) = &self.metrics {
             metrics.take(&self.moment, &window);
         }
+        if let Some(channel) = &self.channel {
+            channel.tell(json::line(&self.moment, &window), run);
+        }
         match &mut self.output {
-            Output::Json => put(&(json::line(&self.moment, &window) + "\n")),
-            Output::Screen(screen) => screen.take(&self.moment, window),
+            Output::Json => {
+                let line = json::line(&self.moment, &window);
+                put(&format!("{}\n", Value::Object(line)));
+            }
+            Output::Screen(screen) => screen.take(&self.moment, window, run),
             Output::Line | Output::Nothing => {}
         }
     }

@@ -12,6 +12,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Row, Sparkline, Table};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use render::human::{count, rate, time};
+use result::Run;
 use std::collections::VecDeque;
 use std::io::Stdout;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ const PAGES: [(Page, &str); 3] = [
 struct State {
     page: Page,
     stopping: bool,
+    /// What was found last, in one line.
+    finding: Option<String>,
     moment: Moment,
     window: Window,
     iops: VecDeque<u64>,
@@ -101,9 +104,10 @@ impl Screen {
         self.draw();
     }
 
-    /// Takes in a window.
-    pub fn take(&mut self, moment: &Moment, window: Window) {
+    /// Takes in a window, and the document that it was made of for its findings.
+    pub fn take(&mut self, moment: &Moment, window: Window, run: &Run) {
         self.state.moment = moment.clone();
+        self.state.find(run);
         self.state.take(window);
         self.draw();
     }
@@ -142,6 +146,15 @@ impl State {
         self.stopping
     }
 
+    /// The last finding stays until there is another.
+    fn find(&mut self, run: &Run) {
+        let found = run.judgement.iter().flat_map(|judged| &judged.findings);
+        if let Some(last) = found.max_by_key(|finding| finding.severity) {
+            let (word, of) = (last.severity.word(), &self.moment.title);
+            self.finding = Some(format!("{word}: {of}: {}", last.text));
+        }
+    }
+
     fn take(&mut self, window: Window) {
         let total = window.total();
         let ios: u64 = total.0.iter().map(|flow| flow.ios).sum();
@@ -170,7 +183,9 @@ impl State {
             Constraint::Length(1),
         ])
         .areas(frame.area());
-        frame.render_widget(Paragraph::new(self.head()), head);
+        let finding = self.finding.as_deref().unwrap_or_default();
+        let lines = vec![self.head(), Line::from(plain(finding))];
+        frame.render_widget(Paragraph::new(lines), head);
         match self.page {
             Page::Rates => self.rates(frame, body),
             Page::Jobs => frame.render_widget(self.jobs(), body),
@@ -289,16 +304,14 @@ impl State {
     fn devices(&self) -> Table<'static> {
         let head = ["device", "read", "written", "IOPS", "in flight", "busy"];
         let rows = self.window.disks.iter().map(|disk| {
-            let c = &disk.counters;
-            let seconds = c.elapsed_ms.max(1) as f64 / 1000.0;
-            let bytes = |direction: usize| rate(c.sectors[direction] as f64 * 512.0 / seconds);
+            let rates = disk.rates();
             Row::new([
                 plain(&disk.name),
-                bytes(0),
-                bytes(1),
-                count((c.ios[0] + c.ios[1]) as f64 / seconds),
-                format!("{:.1}", c.in_queue_ms as f64 / c.elapsed_ms.max(1) as f64),
-                format!("{:.0} %", c.util_percent()),
+                rate(rates.bytes_per_s[0]),
+                rate(rates.bytes_per_s[1]),
+                count(rates.iops),
+                format!("{:.1}", rates.in_flight),
+                format!("{:.0} %", rates.busy_percent),
             ])
         });
         let widths = [24, 13, 13, 10, 10, 8].map(Constraint::Length);
@@ -332,7 +345,7 @@ mod tests {
     use crate::live::windows::Windows;
     use measure::Latency;
     use ratatui::backend::TestBackend;
-    use result::{Direction, Disk, DiskCounters, Job, Run};
+    use result::{Direction, Disk, DiskCounters, Finding, Job, Judgement, Severity};
     use units::PerDdir;
 
     fn run() -> Run {
@@ -397,6 +410,26 @@ mod tests {
         ] {
             assert!(rates.contains(words), "{words} missing:\n{rates}");
         }
+        let judged = Judgement {
+            findings: vec![Finding {
+                id: "x".to_owned(),
+                severity: Severity::Warning,
+                text: "half of the reads were of holes".to_owned(),
+                advice: String::new(),
+                evidence: Vec::new(),
+            }],
+            ..Judgement::default()
+        };
+        state.find(&Run {
+            judgement: Some(judged),
+            ..Run::default()
+        });
+        state.find(&run());
+        let found = drawn(&state);
+        assert!(
+            found.contains("warning: random read: half of the reads"),
+            "{found}"
+        );
         assert!(!state.press(KeyCode::Tab, false));
         let jobs = drawn(&state);
         assert!(

@@ -40,6 +40,33 @@ pub struct DiskWindow {
     pub counters: DiskCounters,
 }
 
+/// What a block device did per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DiskRates {
+    /// Bytes per second read and written.
+    pub bytes_per_s: [f64; 2],
+    /// I/Os per second, both ways.
+    pub iops: f64,
+    /// I/Os in flight on average.
+    pub in_flight: f64,
+    /// Share of the time in which there were any.
+    pub busy_percent: f64,
+}
+
+impl DiskWindow {
+    /// Its counters per second.
+    pub fn rates(&self) -> DiskRates {
+        let c = &self.counters;
+        let seconds = c.elapsed_ms.max(1) as f64 / 1000.0;
+        DiskRates {
+            bytes_per_s: c.sectors.map(|sectors| sectors as f64 * 512.0 / seconds),
+            iops: (c.ios[0] + c.ios[1]) as f64 / seconds,
+            in_flight: c.in_queue_ms as f64 / c.elapsed_ms.max(1) as f64,
+            busy_percent: c.util_percent(),
+        }
+    }
+}
+
 /// All jobs between two looks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {

@@ -103,6 +103,8 @@ pub struct Switches {
     pub time_to_save: Option<String>,
     /// `--live=json`, of our own: a line of JSON for each interval.
     pub live: bool,
+    /// `--live=page`, of our own: shown on the live page of `assay serve`.
+    pub live_page: bool,
     /// `--metrics`, of our own: where metrics are served.
     pub metrics: Option<String>,
     /// `--trigger-file`.
@@ -144,6 +146,7 @@ impl Default for Switches {
             expect: None,
             time_to_save: None,
             live: false,
+            live_page: false,
             metrics: None,
             trigger_file: None,
             trigger_timeout: None,
@@ -238,7 +241,8 @@ impl Switches {
         match name {
             "live" => match text {
                 "json" => self.live = true,
-                _ => return Err(ValueError::syntax(text, "expected json")),
+                "page" => self.live_page = true,
+                _ => return Err(ValueError::syntax(text, "expected json or page")),
             },
             "repeat" => {
                 self.repeat = text

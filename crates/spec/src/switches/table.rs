@@ -183,8 +183,8 @@ pub const SWITCHES: &[SwitchDef] = &[
     long(
         "live",
         Value,
-        "json",
-        "Write a line of JSON for each interval; the report goes to --output.",
+        "json|page",
+        "A line of JSON for each interval, with --output; or the page of `assay serve`.",
     ),
     long(
         "metrics",
