@@ -19,7 +19,7 @@ fn documents(scratch: &Scratch, name: &str, factors: &[f64]) -> Vec<String> {
     factors.iter().enumerate().map(write).collect()
 }
 
-fn kept(scratch: &Scratch, tag: &str, factors: &[f64]) {
+pub(super) fn kept(scratch: &Scratch, tag: &str, factors: &[f64]) {
     let files = documents(scratch, tag, factors);
     let words: Vec<&str> = ["import", "--tag", tag]
         .into_iter()

@@ -11,6 +11,7 @@ mod live;
 mod outputs;
 mod proofs;
 mod report;
+mod serve;
 mod stacks;
 
 use crate::harness::command::{Running, assay_path};
