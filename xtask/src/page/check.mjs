@@ -1,6 +1,7 @@
 // Opens report pages in Chromium as a reader would and looks for what is broken.
 //
-// usage: node check.mjs CHROMIUM OUT PAGE.. ; screenshots go to the folder OUT.
+// usage: node check.mjs CHROMIUM OUT PAGE.. ; screenshots go to the folder OUT. A page is a file, or
+// an address below the link of `assay serve`.
 import { chromium } from "playwright-core";
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -19,12 +20,22 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
 });
 
+// A page of the server may ask for what is below the same secret; a file asks for nothing.
+const served = (page) => page.startsWith("http://");
+const addressOf = (page) => (served(page) ? page : pathToFileURL(page).href);
+const nameOf = (page) => {
+  if (!served(page)) return page.split("/").pop().replace(/\.html$/, "");
+  const inner = page.split("/").slice(4).join("/");
+  return `site-${inner.split(/[^a-z]/)[0] || (inner ? "filtered" : "history")}`;
+};
+
 for (const page of pages) {
-  const bad = (what) => problems.push(`${page}: ${what}`);
-  if (statSync(page).size > LARGEST) bad(`larger than ${LARGEST} bytes`);
-  const name = page.split("/").pop().replace(/\.html$/, "");
-  // Each colour and each width once; all of them for the page that holds everything.
-  const views = name === "full" || pages.length < 3
+  const name = nameOf(page);
+  const bad = (what) => problems.push(`${name}: ${what}`);
+  const own = served(page) ? page.split("/").slice(0, 4).join("/") + "/" : addressOf(page);
+  if (!served(page) && statSync(page).size > LARGEST) bad(`larger than ${LARGEST} bytes`);
+  // Each colour and each width once; all of them for the pages that hold everything.
+  const views = name === "full" || served(page) || pages.length < 3
     ? [["light", 1200], ["dark", 1200], ["light", 390], ["dark", 390]]
     : [["light", 1200], ["dark", 390]];
   const fullPage = views.length > 2;
@@ -41,13 +52,13 @@ for (const page of pages) {
       bad(`a dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    const address = pathToFileURL(page).href;
     tab.on("request", (request) => {
       const url = request.url();
-      const own = url === address || url.startsWith("data:") || url.startsWith("blob:");
-      if (!own) bad(`asks for ${url}`);
+      const within = served(page) ? url.startsWith(own) : url === own;
+      if (!within && !/^(data|blob):/.test(url)) bad(`asks for ${url}`);
     });
-    await tab.goto(address);
+    await tab.goto(addressOf(page));
+    if (name === "site-live") await moving(tab, bad);
     const wide = await tab.evaluate(() => {
       const most = document.documentElement.clientWidth;
       return document.documentElement.scrollWidth > most
@@ -62,6 +73,7 @@ for (const page of pages) {
     await accessible(tab, scheme, bad);
     if (scheme === "light" && width === 1200) {
       charts += await look(tab, bad);
+      if (name === "site-history") await walk(tab, bad);
       const paint = await tab.evaluate(() =>
         performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
       slowest = Math.max(slowest, paint);
@@ -126,6 +138,8 @@ async function look(tab, bad) {
     await tab.keyboard.press("Enter");
     if (await figure.locator("g.series.off").count()) bad(`${name}: a series stays hidden`);
   }
+  // Lists and the page of what runs now have nothing to copy.
+  if (!(await tab.locator("#copy").count())) return found.charts;
   await tab.locator("#copy").click();
   await tab.waitForFunction(() => document.getElementById("said").textContent !== "");
   const copied = await tab.evaluate(() => navigator.clipboard.readText());
@@ -150,6 +164,41 @@ async function look(tab, bad) {
   return found.charts;
 }
 
+// The page of what runs now is drawn, and goes on.
+async function moving(tab, bad) {
+  const lines = () =>
+    [...document.querySelectorAll("path.line")].map((line) => line.getAttribute("d")).join();
+  try {
+    await tab.waitForFunction(() => document.querySelectorAll("figure").length >= 3);
+    const before = await tab.evaluate(lines);
+    await tab.waitForFunction(
+      ([text, before]) => new Function(`return (${text})()`)() !== before,
+      [lines.toString(), before],
+    );
+  } catch (error) {
+    bad(`the charts do not go on: ${error.message}`);
+  }
+}
+
+// From the list to a run, to two runs side by side, and to a list of fewer.
+async function walk(tab, bad) {
+  const start = tab.url();
+  const all = await tab.locator(".runs tbody tr").count();
+  await tab.locator(".runs a").first().click();
+  if (!(await tab.locator("#raw-result").count())) bad("a link of the list leads to no report");
+  await tab.goto(start);
+  const rows = tab.locator(".runs tbody tr");
+  await rows.nth(1).locator("input[name=a]").check();
+  await rows.nth(0).locator("input[name=b]").check();
+  await tab.getByRole("button", { name: "Compare A with B" }).click();
+  if (!(await tab.locator("h1").textContent()).includes(" against ")) bad("nothing is compared");
+  await tab.getByRole("link", { name: "History" }).click();
+  await tab.getByLabel("Tag").fill("old");
+  await tab.getByRole("button", { name: "Show" }).click();
+  const fewer = await tab.locator(".runs tbody tr").count();
+  if (!(fewer > 0 && fewer < all)) bad(`the filter leaves ${fewer} of ${all} runs`);
+}
+
 // axe-core's rules: nothing serious, in either scheme.
 async function accessible(tab, scheme, bad) {
   await tab.evaluate(axe);
@@ -166,7 +215,7 @@ async function accessible(tab, scheme, bad) {
 async function withoutScript(page, bad) {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const tab = await context.newPage();
-  await tab.goto(pathToFileURL(page).href);
+  await tab.goto(addressOf(page));
   if (await tab.locator("#copy").isVisible()) bad("a button that needs script shows without it");
   if (!(await tab.locator("h1").isVisible())) bad("there is no heading without script");
   await context.close();

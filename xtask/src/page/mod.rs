@@ -1,4 +1,4 @@
-//! `cargo xtask page`: report pages as a browser shows them.
+//! `cargo xtask page`: report pages, and those of `assay serve`, as a browser shows them.
 //!
 //! `check.mjs` opens each page in Chromium, narrow and wide, light and dark, with and without
 //! script, and looks for what is broken; the screenshots stay for people to look at. Browser and
@@ -6,19 +6,22 @@
 //! built things, at the versions that stand here. Where one of them cannot be had, the check says
 //! so and passes.
 
+mod site;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::{packages, shell};
+use site::Site;
 
 const CHECK: &str = include_str!("check.mjs");
 
 /// What npm brings, with versions.
 const FROM_NPM: [&str; 2] = ["playwright-core@1.65.1", "axe-core@4.14.1"];
 
-/// Opens the pages named, or those that the tests of `render` make.
+/// Opens the pages named, or those that the tests of `render` make and those of a server.
 ///
 /// # Errors
 /// A page has a problem.
@@ -39,11 +42,16 @@ pub fn run(words: &[String]) -> Result<()> {
         )?;
         return of_tests();
     }
-    let pages: Vec<PathBuf> = words
-        .iter()
-        .map(|word| fs::canonicalize(word).with_context(|| word.clone()))
-        .collect::<Result<_>>()?;
-    check(&pages)
+    let path = |word: &String| {
+        let path = fs::canonicalize(word).with_context(|| word.clone())?;
+        Ok(path.display().to_string())
+    };
+    let pages: Vec<String> = words.iter().map(path).collect::<Result<_>>()?;
+    let home = home();
+    match ready(&home) {
+        Ok(()) => check(&home, &pages),
+        Err(error) => skipped(&error),
+    }
 }
 
 /// An empty folder for the pages that tests make.
@@ -59,40 +67,47 @@ pub fn made() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Opens the pages that tests have made.
+/// Opens the pages that tests have made, and those of a server.
 ///
 /// # Errors
 /// There are none, or one has a problem.
 pub fn of_tests() -> Result<()> {
     let folder = home().join("pages");
     let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-    let mut pages: Vec<PathBuf> = entries
+    let mut pages: Vec<String> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ending| ending == "html"))
+        .map(|path| path.display().to_string())
         .collect();
     pages.sort();
     if pages.is_empty() {
         bail!("page: the tests made no pages in {}", folder.display());
     }
-    check(&pages)
+    let home = home();
+    if let Err(error) = ready(&home) {
+        return skipped(&error);
+    }
+    let site = Site::start(&shell::assay()?, &home)?;
+    pages.extend(site.pages());
+    check(&home, &pages)
+}
+
+fn skipped(error: &anyhow::Error) -> Result<()> {
+    println!("SKIPPED page: {error:#}");
+    Ok(())
 }
 
 fn home() -> PathBuf {
     shell::target().join("page")
 }
 
-fn check(pages: &[PathBuf]) -> Result<()> {
-    let home = home();
-    if let Err(error) = ready(&home) {
-        println!("SKIPPED page: {error:#}");
-        return Ok(());
-    }
+fn check(home: &Path, pages: &[String]) -> Result<()> {
     let out = home.join("shots");
     fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     let script = home.join("check.mjs");
     let mut words: Vec<String> = vec!["node".into(), script.display().to_string()];
     words.extend(["/usr/bin/chromium".to_owned(), out.display().to_string()]);
-    words.extend(pages.iter().map(|page| page.display().to_string()));
+    words.extend(pages.iter().cloned());
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     shell::run(&words).context("page")?;
     println!("page: screenshots are in {}", out.display());
