@@ -328,7 +328,11 @@ fn a_trend_is_drawn_and_told() {
         "a point for each run: {page}"
     );
     assert!(words(&served.ok("trend?metric=iops&tag=old")).contains("5 runs in"));
-    assert!(served.ok("trend").contains("selected"));
+    assert!(
+        served
+            .ok("trend")
+            .contains("<option value=\"iops\" selected")
+    );
     let (status, page) = served.page("trend?metric=speed");
     assert!(
         status == 400 && page.contains("no run has a figure"),
@@ -382,8 +386,8 @@ fn the_live_page_follows_runs_that_come_and_go() {
     let runtime = tempfile::tempdir().expect("a folder");
     let runtime = runtime.path();
     let job = "--live=page --ioengine=null --rw=randread --bs=4k --size=1g --time_based";
-    let job = |runtime: u32| {
-        fio(&format!("{job} --runtime={runtime}"))
+    let job = |seconds: u32| {
+        fio(&format!("{job} --runtime={seconds}"))
             .arg(format!("--name={HOSTILE}"))
             .env("XDG_RUNTIME_DIR", runtime.to_str().expect("UTF-8"))
     };

@@ -503,6 +503,77 @@ fn a_change_of_level_is_told() {
     assert!(!steady.contains(" s on,"), "a change where there is none");
 }
 
+fn charts_of(runs: &[Named]) -> Vec<render::chart::Chart> {
+    let sections = Report::of(runs).expect("plain numbers").sections;
+    let chart = |block| match block {
+        render::report::Block::Chart(chart) => Some(chart),
+        _ => None,
+    };
+    let blocks = sections.into_iter().flat_map(|section| section.blocks);
+    blocks.filter_map(chart).collect()
+}
+
+/// The shade ends where the job ends, and says what it is.
+#[test]
+fn the_window_of_steady_state_is_shaded() {
+    let mut runs = full();
+    runs.truncate(1);
+    let seconds = 90;
+    let bands = |attained: bool, runs: &mut Vec<Named>| {
+        let mut one = job("steady", 1, 4, seconds);
+        one.steady = Some(result::Steady {
+            duration_s: 30,
+            attained,
+            criterion: 4.0,
+            ..result::Steady::default()
+        });
+        runs[0].run.jobs = vec![one];
+        let charts = charts_of(runs);
+        let over_time = charts.into_iter().find(|c| c.title == "IOPS over time");
+        match over_time.expect("a chart").data {
+            render::chart::ChartData::Lines(lines) => lines.bands,
+            other => panic!("{other:?}"),
+        }
+    };
+    let steady = bands(true, &mut runs);
+    let [band] = steady.as_slice() else {
+        panic!("{steady:?}");
+    };
+    assert_eq!((band.from, band.to), (60.0, 90.0));
+    assert_eq!(band.name, "steady");
+    assert_eq!(bands(false, &mut runs)[0].name, "judged, not steady");
+    runs[0].run.jobs.push(job("other", 2, 4, seconds));
+    assert!(render::html(&Report::of(&runs).expect("plain numbers")).contains("steady"));
+}
+
+/// One slow request among thousands of a second is on the chart.
+#[test]
+fn the_largest_latency_of_a_second_is_a_line_too() {
+    let mut runs = full();
+    runs.truncate(1);
+    let mut one = job("slow", 1, 4, 0);
+    for at in 0..900_000u64 {
+        let value = if at == 123_456 { 777_770_000 } else { 80_000 };
+        Series::of(&mut one.series, Quantity::Clat, Ddir::Read).add(at + 1, value);
+    }
+    runs[0].run.jobs = vec![one];
+    let charts = charts_of(&runs);
+    let chart = charts
+        .iter()
+        .find(|c| c.title.starts_with("Completion latency over"));
+    let chart = chart.expect("a chart");
+    assert_eq!(chart.legend(), ["slow: mean", "slow: largest"]);
+    let cells: Vec<String> = chart
+        .table()
+        .rows
+        .into_iter()
+        .flatten()
+        .map(|c| c.text)
+        .collect();
+    assert!(cells.contains(&"777.77 ms".to_owned()), "{cells:?}");
+    assert!(cells.len() < 2_000, "thinned");
+}
+
 /// What the page shows is what the text shows.
 #[test]
 fn page_and_text_agree_to_the_last_digit() {

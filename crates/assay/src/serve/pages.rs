@@ -197,10 +197,7 @@ fn sides(query: &Query) -> Form {
         kind: Kind::Text,
     };
     Form {
-        fields: vec![
-            field("a", "A: number, tag or suite"),
-            field("b", "B: what is judged against A"),
-        ],
+        fields: vec![field("a", "A, the base"), field("b", "B, judged by A")],
         button: "Compare",
     }
 }
@@ -220,10 +217,11 @@ fn comparison(place: &Place, query: &Query) -> anyhow::Result<String> {
 }
 
 fn metrics(query: &Query) -> Form {
+    let first = || trend::METRICS[0].to_owned();
     let mut all = vec![Field {
         name: "metric",
         label: "Figure",
-        value: query.get("metric").unwrap_or_default(),
+        value: query.get("metric").unwrap_or_else(first),
         kind: Kind::Choice(&trend::METRICS),
     }];
     all.extend(fields(query));

@@ -278,6 +278,7 @@ impl Watched {
             false => self.state.clone(),
         };
         let mut facts = vec![
+            ("command".to_owned(), self.command.clone()),
             ("process".to_owned(), self.pid.to_string()),
             ("state".to_owned(), state),
         ];
@@ -332,7 +333,7 @@ impl Watched {
             blocks.push(Block::Table("Devices".to_owned(), self.device_table()));
         }
         Section {
-            heading: self.command.clone(),
+            heading: short(&self.command),
             blocks,
         }
     }
@@ -434,6 +435,15 @@ impl Watched {
             ],
             rows: self.devices.iter().map(row).collect(),
         }
+    }
+}
+
+/// As much of a command as makes a heading.
+fn short(command: &str) -> String {
+    const MOST: usize = 48;
+    match command.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", command[..end].trim_end()),
+        None => command.to_owned(),
     }
 }
 

@@ -181,7 +181,21 @@ impl Bars {
                         .interval
                         .and_then(|(_, high)| x.at(high))
                         .unwrap_or(right);
-                    svg.text("value", "start", high.max(right) + 4.0, y + 11.5, &shown);
+                    let mut beside = high.max(right) + 4.0;
+                    // No line of a limit runs through the text.
+                    let wide = 6.2 * shown.chars().count() as f64;
+                    let mut lines: Vec<f64> = self
+                        .limits_of(category)
+                        .filter(|limit| limit.value <= x.end())
+                        .filter_map(|limit| x.at(limit.value))
+                        .collect();
+                    lines.sort_by(f64::total_cmp);
+                    for line in lines {
+                        if line > beside - 3.0 && line < beside + wide {
+                            beside = line + 4.0;
+                        }
+                    }
+                    svg.text("value", "start", beside, y + 11.5, &shown);
                 }
             }
             if let Some(right) = x.at(end).filter(|_| self.stacked) {

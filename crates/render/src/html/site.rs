@@ -138,8 +138,8 @@ fn list(rows: &[Row]) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "A" } th scope="col" { "B" }
-                            th scope="col" { "run" } th scope="col" { "ended" }
-                            th scope="col" { "what" }
+                            th scope="col" { "run" } th scope="col" { "what" }
+                            th scope="col" { "ended" }
                             th.n scope="col" { "IOPS" } th.n scope="col" { "bandwidth" }
                             th.n scope="col" { "latency" }
                             th scope="col" { "where and why" }
@@ -166,12 +166,12 @@ fn run(row: &Row) -> Markup {
         tr {
             (choice("A")) (choice("B"))
             td.id { a href={ "run?id=" (row.id) } { (row.id) } }
-            td.when { (row.ended) }
             td.what {
                 (one_line(&row.title))
                 @if row.partial { " " span.early { "ended early" } }
                 @if !row.tool.is_empty() { " " span.faint { (one_line(&row.tool)) } }
             }
+            td.when { (row.ended) }
             @for figure in &row.figures { td.n { (figure) } }
             td.about {
                 @for (name, value) in &row.about {
