@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const MOST_OVER: usize = 8;
 /// Intervals of a run that are kept: an hour of half seconds.
 const MOST_KEPT: usize = 7_200;
+/// Shorter intervals are not drawn.
+const LEAST_S: f64 = 0.2;
 /// Points of a line in a picture.
 const MOST_POINTS: usize = 120;
 /// Rows of jobs.
@@ -148,6 +150,9 @@ struct Window {
     flows: [Option<Flow>; 3],
 }
 
+/// What a line is of; of a direction that did nothing, perhaps nothing.
+type Quantity<'a> = &'a dyn Fn(Option<&Flow>) -> Option<f64>;
+
 /// One run.
 #[derive(Debug, Default)]
 struct Watched {
@@ -245,14 +250,17 @@ impl Watched {
         let jobs = if running == 1 { "job" } else { "jobs" };
         let phase = word(line.get("phase"));
         self.state = format!("{phase}, {at_s:.1} s since the start, {left}, {running} {jobs}");
-        if self.windows.len() == MOST_KEPT {
-            self.windows.pop_front();
-            self.forgotten = true;
+        // What is left at the end of a phase may be too short to have a rate.
+        if window_s >= LEAST_S || self.windows.is_empty() {
+            if self.windows.len() == MOST_KEPT {
+                self.windows.pop_front();
+                self.forgotten = true;
+            }
+            self.windows.push_back(Window {
+                at_s,
+                flows: flows(|direction| line.get(direction).cloned()),
+            });
         }
-        self.windows.push_back(Window {
-            at_s,
-            flows: flows(|direction| line.get(direction).cloned()),
-        });
         let job = |job: &Value| {
             let named = |name: &str| word(job.get(name));
             let flows = flows(|direction| job.get(direction).cloned());
@@ -298,25 +306,14 @@ impl Watched {
         if let Some(last) = self.windows.back().filter(|_| !self.over) {
             blocks.push(Block::Table("Now".to_owned(), now(last)));
         }
+        let rate = |of: fn(&Flow) -> f64| self.series(&[("", &|flow| Some(flow.map_or(0.0, of)))]);
+        let ns = |at: usize| move |flow: Option<&Flow>| flow.and_then(|flow| flow.ns[at]);
+        let latency = self.series(&[(" p50", &ns(0)), (" p99", &ns(1))]);
+        let (iops, bandwidth) = (rate(|flow| flow.iops), rate(|flow| flow.bytes_per_s));
         let pictures = [
-            (
-                "IOPS",
-                Unit::PerS,
-                Better::More,
-                self.series(&[("", |f| Some(f.iops))]),
-            ),
-            (
-                "Bandwidth",
-                Unit::BytesPerS,
-                Better::More,
-                self.series(&[("", |f| Some(f.bytes_per_s))]),
-            ),
-            (
-                "Latency",
-                Unit::Ns,
-                Better::Less,
-                self.series(&[(" p50", |f| f.ns[0]), (" p99", |f| f.ns[1])]),
-            ),
+            ("IOPS", Unit::PerS, Better::More, iops),
+            ("Bandwidth", Unit::BytesPerS, Better::More, bandwidth),
+            ("Latency", Unit::Ns, Better::Less, latency),
         ];
         for (title, unit, better, series) in pictures {
             if series.iter().any(|series| series.points.len() > 1) {
@@ -338,28 +335,43 @@ impl Watched {
         }
     }
 
-    /// A line for each direction that has values, and each of the quantities.
-    fn series(&self, what: &[(&str, fn(&Flow) -> Option<f64>)]) -> Vec<Series> {
+    /// A line for each direction that has values, and each of the quantities. It is interrupted
+    /// where there was none.
+    fn series(&self, what: &[(&str, Quantity)]) -> Vec<Series> {
         let mut all = Vec::new();
         for (at, direction) in DIRECTIONS.iter().enumerate() {
-            for (quantity, of) in what {
-                let value = |window: &Window| {
-                    let flow = window.flows[at].as_ref()?;
-                    Some((window.at_s, of(flow)?))
-                };
-                let points: Vec<(f64, f64)> = self.windows.iter().filter_map(value).collect();
-                let values: Vec<f64> = points.iter().map(|point| point.1).collect();
-                let kept = extremes(&values, MOST_POINTS).into_iter();
-                let points: Vec<Point> = kept
-                    .map(|at| Point::new(points[at].0, points[at].1))
-                    .collect();
-                if !points.is_empty() {
+            let used = self.windows.iter().any(|window| window.flows[at].is_some());
+            for (quantity, of) in what.iter().filter(|_| used) {
+                let value = |window: &Window| of(window.flows[at].as_ref());
+                let found: Vec<Option<f64>> = self.windows.iter().map(value).collect();
+                if found.iter().any(Option::is_some) {
                     let name = format!("{direction}{quantity}");
+                    let points = self.thinned(&found);
                     all.push(Series { name, points });
                 }
             }
         }
         all
+    }
+
+    /// Extremes of the values of the windows, and the gaps between them.
+    fn thinned(&self, values: &[Option<f64>]) -> Vec<Point> {
+        let known = values.iter().enumerate();
+        let known: Vec<(usize, f64)> = known.filter_map(|(at, v)| Some((at, (*v)?))).collect();
+        let bare: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
+        let mut points = Vec::new();
+        let mut last = None;
+        for (at, value) in extremes(&bare, MOST_POINTS)
+            .into_iter()
+            .map(|kept| known[kept])
+        {
+            let missing =
+                last.and_then(|last| (last..at).find(|between| values[*between].is_none()));
+            points.extend(missing.map(|gap| Point::new(self.windows[gap].at_s, f64::NAN)));
+            points.push(Point::new(self.windows[at].at_s, value));
+            last = Some(at);
+        }
+        points
     }
 
     fn chart(&self, title: &str, unit: Unit, better: Better, series: Vec<Series>) -> Chart {
@@ -530,11 +542,7 @@ mod tests {
             assert!(text.contains(words), "{words} missing: {text}");
         }
         assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");
-        assert_eq!(
-            text.matches("<figure").count(),
-            3 - 1,
-            "no p99 and no second p50: {text}"
-        );
+        assert_eq!(text.matches("<figure").count(), 3, "{text}");
         // Another run comes first; the killed one is told as over.
         take(&mut state.runs, &line(8, 1.0, 1.0));
         let (first, second) = (page(&state).find("r8-1"), page(&state).find("r7-1"));
@@ -562,6 +570,44 @@ mod tests {
         }
         let last = runs.last().expect("a run");
         assert!(last.windows.len() == MOST_KEPT && last.forgotten);
+    }
+
+    #[test]
+    fn a_line_is_interrupted_where_nothing_was_done() {
+        let mut run = Watched::default();
+        for at in 0..8 {
+            let mut line = line(7, f64::from(at), 500.0);
+            if (3..5).contains(&at) {
+                let written = line.remove("read").expect("a flow");
+                line.insert("write".to_owned(), written);
+            }
+            run.take(&line);
+        }
+        let section = run.section();
+        let charts = section.blocks.iter().filter_map(|block| match block {
+            Block::Chart(chart) => Some(chart),
+            _ => None,
+        });
+        let charts: Vec<&Chart> = charts.collect();
+        let path = |at: usize| {
+            let svg = charts[at].svg("c");
+            let d = svg
+                .split("path class=\"line\" d=\"")
+                .nth(1)
+                .expect("a line");
+            d.split('"').next().expect("its end").to_owned()
+        };
+        // No reads are 0 reads per second, and no latency.
+        assert_eq!(
+            (path(0).matches('M').count(), path(0).matches('L').count()),
+            (1, 7)
+        );
+        assert_eq!(
+            (path(2).matches('M').count(), path(2).matches('L').count()),
+            (2, 4)
+        );
+        let table = charts[2].table();
+        assert!(!format!("{table:?}").contains("NaN"), "{table:?}");
     }
 
     #[test]

@@ -45,12 +45,19 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
+impl Series {
+    /// The points that have a value.
+    fn shown(&self) -> impl Iterator<Item = &Point> {
+        self.points.iter().filter(|point| !point.y.is_nan())
+    }
+}
+
 /// One point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
     /// Along the horizontal axis.
     pub x: f64,
-    /// Along the vertical axis.
+    /// Along the vertical axis; what is no number interrupts the line and stands in no table.
     pub y: f64,
     /// Words beside it, or empty.
     pub label: String,
@@ -91,7 +98,7 @@ pub struct Rule {
 
 impl Lines {
     fn points(&self) -> impl Iterator<Item = &Point> {
-        self.series.iter().flat_map(|series| &series.points)
+        self.series.iter().flat_map(Series::shown)
     }
 
     /// Values of `x` for a table with a column for each series: where several series with few
@@ -197,7 +204,7 @@ impl Lines {
             let heads = self.series.iter().map(|s| Column::of(&s.name, y.unit));
             let row = |at: &f64| {
                 let cells = self.series.iter().map(|series| {
-                    let point = series.points.iter().find(|point| point.x == *at);
+                    let point = series.shown().find(|point| point.x == *at);
                     let state = point.map_or(State::Good, |point| point.state);
                     Cell::stated(y.unit, point.map(|point| point.y), state)
                 });
@@ -219,7 +226,7 @@ impl Lines {
         columns.extend([Column::of(&x.title, x.unit), Column::of(&y.title, y.unit)]);
         let mut rows = Vec::new();
         for series in &self.series {
-            for point in &series.points {
+            for point in series.shown() {
                 let mut row = Vec::new();
                 row.extend(named.then(|| Cell::words(&series.name)));
                 row.extend(labelled.then(|| Cell::words(&point.label)));
