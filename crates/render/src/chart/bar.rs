@@ -156,6 +156,8 @@ impl Bars {
             let top = tops[category];
             svg.text("name", "start", 6.0, top + 12.0, &cut(name, letters));
             let mut end = 0.0;
+            // Written last, over the lines of limits.
+            let mut values: Vec<(f64, f64, String)> = Vec::new();
             for (index, bar) in self.of(category) {
                 let lane = if self.stacked { 0.0 } else { index as f64 };
                 let y = top + HEAD + lane * BAR;
@@ -181,26 +183,12 @@ impl Bars {
                         .interval
                         .and_then(|(_, high)| x.at(high))
                         .unwrap_or(right);
-                    let mut beside = high.max(right) + 4.0;
-                    // No line of a limit runs through the text.
-                    let wide = 6.2 * shown.chars().count() as f64;
-                    let mut lines: Vec<f64> = self
-                        .limits_of(category)
-                        .filter(|limit| limit.value <= x.end())
-                        .filter_map(|limit| x.at(limit.value))
-                        .collect();
-                    lines.sort_by(f64::total_cmp);
-                    for line in lines {
-                        if line > beside - 3.0 && line < beside + wide {
-                            beside = line + 4.0;
-                        }
-                    }
-                    svg.text("value", "start", beside, y + 11.5, &shown);
+                    values.push((high.max(right) + 4.0, y + 11.5, shown));
                 }
             }
             if let Some(right) = x.at(end).filter(|_| self.stacked) {
                 let shown = self.value.unit.show(end);
-                svg.text("value", "start", right + 4.0, top + HEAD + 11.5, &shown);
+                values.push((right + 4.0, top + HEAD + 11.5, shown));
             }
             let bars = top + HEAD + lanes * BAR;
             for (row, limit) in self.limits_of(category).enumerate() {
@@ -219,6 +207,9 @@ impl Bars {
                     false => ("start", at + 4.0),
                 };
                 svg.text("small", anchor, beside, below - 3.0, &cut(&shown, letters));
+            }
+            for (x, y, shown) in values {
+                svg.text("value", "start", x, y, &shown);
             }
         }
         (svg.text, floor + 38.0)
