@@ -556,6 +556,8 @@ fn the_largest_latency_of_a_second_is_a_line_too() {
         let value = if at == 123_456 { 777_770_000 } else { 80_000 };
         Series::of(&mut one.series, Quantity::Clat, Ddir::Read).add(at + 1, value);
     }
+    // A log knows nothing but the course.
+    one.dirs = PerDdir::default();
     runs[0].run.jobs = vec![one];
     let charts = charts_of(&runs);
     let chart = charts

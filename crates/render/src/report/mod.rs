@@ -94,7 +94,7 @@ impl Report {
         sections.push(repeats::section(&items));
         sections.extend(sweeps::sections(&items));
         sections.push(latency::section(&items));
-        sections.push(series::section(&items));
+        sections.push(series::section(&storage::with_course(runs, &reported)));
         sections.push(disks::section(runs));
         for named in runs {
             let memory = named.run.memory.as_deref();

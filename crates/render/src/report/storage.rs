@@ -27,10 +27,25 @@ pub(super) struct Item<'a> {
 
 /// All items of all runs, in their order.
 pub(super) fn items<'a>(runs: &'a [Named], reported: &'a [Vec<Job>]) -> Vec<Item<'a>> {
+    chosen(runs, reported, |job, ddir| did(&job.dirs[ddir]))
+}
+
+/// The same with directions of which only the course is known: a log has nothing else.
+pub(super) fn with_course<'a>(runs: &'a [Named], reported: &'a [Vec<Job>]) -> Vec<Item<'a>> {
+    chosen(runs, reported, |job, ddir| {
+        did(&job.dirs[ddir]) || job.series.iter().any(|series| series.ddir == ddir)
+    })
+}
+
+fn chosen<'a>(
+    runs: &'a [Named],
+    reported: &'a [Vec<Job>],
+    chosen: fn(&Job, Ddir) -> bool,
+) -> Vec<Item<'a>> {
     let mut items = Vec::new();
     for (index, (named, jobs)) in runs.iter().zip(reported).enumerate() {
         for job in jobs.iter().filter(|job| job.reporting.shown) {
-            let used = || Ddir::DATA.into_iter().filter(|ddir| did(&job.dirs[*ddir]));
+            let used = || Ddir::DATA.into_iter().filter(|ddir| chosen(job, *ddir));
             for ddir in used() {
                 let mixed = job.reporting.unified == Unified::Mixed;
                 let direction = if mixed { "mixed" } else { ddir.name() };
