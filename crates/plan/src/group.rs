@@ -216,10 +216,10 @@ mod tests {
             fs::create_dir_all(at.parent().unwrap()).unwrap();
             fs::write(at, text).unwrap();
         };
-        put("proc/self/cgroup", "1:name=systemd:/x\n0::/home/me\n");
+        put("proc/self/cgroup", "1:name=systemd:/x\n0::/users/me\n");
         put("sys/fs/cgroup/cgroup.controllers", controllers);
         put("sys/fs/cgroup/cgroup.subtree_control", "cpu\n");
-        put("sys/fs/cgroup/home/me/cgroup.procs", "");
+        put("sys/fs/cgroup/users/me/cgroup.procs", "");
         put("sys/fs/cgroup/there/cgroup.procs", "");
         put("sys/fs/cgroup/there/io.weight", "default 100\n");
         (dir, root)

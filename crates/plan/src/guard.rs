@@ -4,9 +4,10 @@
 //! stacked on one of them is mounted (in any namespace), is swap, or is claimed by another driver.
 //! Devices are compared by number, not by name, and at the end the kernel itself is asked for
 //! exclusive access. A file behind a loop device in use is refused too, and so is a loop device
-//! whose bytes another device in use holds as well. Unlike fio the check covers trims. What a device's content declares itself to be is only remarked on in jobs;
-//! Assay's own commands ask for [`consent`] first. Only this module makes a [`WritePermit`], and
-//! targets are opened for writing with one only.
+//! whose bytes another device in use holds as well. Unlike fio the check covers trims. What a
+//! device's content declares itself to be is only remarked on in jobs; Assay's own commands ask for
+//! [`consent`] first. Only this module makes a [`WritePermit`], and targets are opened for writing
+//! with one only.
 
 mod loops;
 

@@ -480,7 +480,11 @@ mod tests {
         fs::write(&replaced, "precious").unwrap();
         let done = leftovers(&Root::default(), &state)[0].undo();
         assert!(
-            matches!(&done[..], [Undone::Kept(a, _), Undone::Removed(b, _)] if *a == replaced && *b == left),
+            matches!(
+                &done[..],
+                [Undone::Kept(kept, _), Undone::Removed(gone, _)]
+                    if *kept == replaced && *gone == left
+            ),
             "{done:?}"
         );
         assert_eq!(fs::read_to_string(&replaced).unwrap(), "precious");

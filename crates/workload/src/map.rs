@@ -235,7 +235,8 @@ mod tests {
                 prop_assert_eq!(map.free_from_block(block), wanted);
                 let near = map.free_near(block);
                 prop_assert!(near.is_none() || near == wanted, "{near:?} {wanted:?}");
-                prop_assert!(near.is_some() || wanted.is_none_or(|b| b / 64 != block / 64 || b < block));
+                let far = |b: u64| b / 64 != block / 64 || b < block;
+                prop_assert!(near.is_some() || wanted.is_none_or(far));
                 if map.is_set(block) {
                     let free = map.next_free(block);
                     prop_assert_eq!(free, plain.next_free(block as usize));

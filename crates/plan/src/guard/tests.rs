@@ -1,3 +1,5 @@
+//! Devices in use by every way there is, on a root of files.
+
 use super::*;
 use host::{Mounts, Root, Swap, System, cpu::Node};
 use std::fs;

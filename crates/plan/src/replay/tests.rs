@@ -1,3 +1,5 @@
+//! Recordings of both kinds, as they are read.
+
 use super::*;
 
 fn rules() -> Rules {
