@@ -70,13 +70,18 @@ fn both_tools_do_the_same_work_by_a_kept_clock() {
     );
     let both = compare::both(scratch.path(), || fio(&words));
     let of = |outcome: &crate::harness::Outcome| {
-        assert_eq!(outcome.code, Some(0), "{outcome}");
         let all = jobs(&outcome.stdout);
         let write = &all[0]["write"];
         (write["total_ios"].clone(), write["io_bytes"].clone())
     };
-    let [peer, here] = both.each_ref().map(of);
-    assert_eq!(peer, here);
+    let [peer, here] = &both;
+    assert_eq!(here.code, Some(0), "{here}");
+    // fio's own clock thread outlives the memory that it writes to, and takes fio down at its end
+    // now and then.
+    if peer.code == Some(0) {
+        assert_eq!(of(peer), of(here));
+    }
+    assert_eq!(of(here), (256.into(), 1_048_576.into()));
 }
 
 #[test]
