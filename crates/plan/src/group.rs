@@ -216,10 +216,10 @@ mod tests {
             fs::create_dir_all(at.parent().unwrap()).unwrap();
             fs::write(at, text).unwrap();
         };
-        put("proc/self/cgroup", "1:name=systemd:/x\n0::/users/me\n");
+        put("proc/self/cgroup", "1:name=systemd:/x\n0::/user/me\n");
         put("sys/fs/cgroup/cgroup.controllers", controllers);
         put("sys/fs/cgroup/cgroup.subtree_control", "cpu\n");
-        put("sys/fs/cgroup/users/me/cgroup.procs", "");
+        put("sys/fs/cgroup/user/me/cgroup.procs", "");
         put("sys/fs/cgroup/there/cgroup.procs", "");
         put("sys/fs/cgroup/there/io.weight", "default 100\n");
         (dir, root)
@@ -254,11 +254,11 @@ mod tests {
         assert_eq!(text("cgroup.subtree_control"), "+io");
         assert_eq!(text("there/io.weight"), "default 300");
         assert_eq!(
-            (text("there/cgroup.procs"), text("home/me/cgroup.procs")),
+            (text("there/cgroup.procs"), text("user/me/cgroup.procs")),
             ("0".into(), String::new())
         );
         drop(inside);
-        assert_eq!(text("home/me/cgroup.procs"), "0");
+        assert_eq!(text("user/me/cgroup.procs"), "0");
         assert!(
             root.path("sys/fs/cgroup/there").exists(),
             "it was there before"
