@@ -6,8 +6,8 @@
 //! exclusive access. A file behind a loop device in use is refused too, and so is a loop device
 //! whose bytes another device in use holds as well. Unlike fio the check covers trims. What a
 //! device's content declares itself to be is only remarked on in jobs; Assay's own commands ask for
-//! [`consent`] first. Only this module makes a [`WritePermit`], and targets are opened for writing
-//! with one only.
+//! [`consent`] first. Only this module makes a [`WritePermit`], and
+//! targets are opened for writing with one only.
 
 mod loops;
 

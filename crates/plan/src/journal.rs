@@ -482,8 +482,7 @@ mod tests {
         assert!(
             matches!(
                 &done[..],
-                [Undone::Kept(kept, _), Undone::Removed(gone, _)]
-                    if *kept == replaced && *gone == left
+                [Undone::Kept(a, _), Undone::Removed(b, _)] if *a == replaced && *b == left
             ),
             "{done:?}"
         );

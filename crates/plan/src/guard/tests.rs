@@ -1,4 +1,4 @@
-//! Devices in use by every way there is, on a root of files.
+//! The guard on captured trees: what each device is found to be used by.
 
 use super::*;
 use host::{Mounts, Root, Swap, System, cpu::Node};
@@ -226,4 +226,24 @@ fn a_loop_device_over_a_disk_or_a_file_protects_it() {
     fs::write(facts.root.path("sys/devices/loop0/dev"), "7:9").unwrap();
     fs::remove_file(facts.root.path("sys/devices/loop0/loop/backing_file")).unwrap();
     assert!(permit(&facts, &file, false).is_ok());
+}
+
+#[test]
+fn another_path_to_a_disk_in_use_is_guarded_too() {
+    let (_dir, facts) = facts("27 1 8:1 / /boot rw - ext4 x rw\n", vec![]);
+    let name = |disk: &str, wwid: &str| {
+        let file = facts.root.path("sys/devices").join(disk).join("wwid");
+        fs::write(file, wwid).unwrap();
+    };
+    name("sda", "naa.5000c500a1b2c3d4\n");
+    name("sdb", "naa.5000c500a1b2c3d4\n");
+    let other = ["sda1 is mounted at /boot", "sda2 is part of md0"];
+    assert_eq!(found(&facts, "sdb"), other);
+    // Another name, or one that is none.
+    name("sdb", "naa.5000c500a1b2c3d5\n");
+    assert_eq!(found(&facts, "sdb"), [""; 0]);
+    for disk in ["sda", "sdb"] {
+        name(disk, "eui.0000000000000000\n");
+    }
+    assert_eq!(found(&facts, "sdb"), [""; 0]);
 }
