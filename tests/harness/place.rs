@@ -214,6 +214,14 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = system("umount", &[self.path().to_str().expect("UTF-8")]);
+        let path = self.path().to_str().expect("UTF-8");
+        // A loop device over a file in it lets go of that a moment after it was detached.
+        for _ in 0..100 {
+            match system("umount", &[path]) {
+                Err(why) if why.contains("busy") => {}
+                _ => break,
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 }
