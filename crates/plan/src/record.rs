@@ -95,16 +95,7 @@ pub(crate) fn measured(job: &Job<'_>, kept: bool) -> Measured {
 
 /// Looks at the files that the logs of a worker with `targets` go to.
 pub(crate) fn check_logs(facts: &Facts, logs: &Logs, targets: &[Target]) -> Result<(), Fault> {
-    let all = [
-        &logs.bw,
-        &logs.iops,
-        &logs.lat,
-        &logs.slat,
-        &logs.clat,
-        &logs.hist,
-        &logs.iolog,
-    ];
-    for path in all.into_iter().flatten() {
+    for path in logs.paths() {
         guard::output(facts, path)?;
         let Ok(place) = path.canonicalize() else {
             continue;

@@ -86,6 +86,22 @@ pub struct Logs {
     pub entries: u32,
 }
 
+impl Logs {
+    /// The files that are asked for.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let all = [
+            &self.bw,
+            &self.iops,
+            &self.lat,
+            &self.slat,
+            &self.clat,
+            &self.hist,
+            &self.iolog,
+        ];
+        all.into_iter().flatten()
+    }
+}
+
 /// Which errors are survivable.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorPolicy {

@@ -46,27 +46,12 @@ pub struct Part {
     pub pen: Option<Pen>,
 }
 
-/// Does any option of the worker ask for a log file?
-fn logs_anything(worker: &Worker) -> bool {
-    let logs = &worker.logs;
-    let all = [
-        &logs.bw,
-        &logs.iops,
-        &logs.lat,
-        &logs.slat,
-        &logs.clat,
-        &logs.hist,
-        &logs.iolog,
-    ];
-    all.into_iter().any(Option::is_some)
-}
-
 impl Scribe {
     /// Starts the thread if one of `workers` logs.
     pub fn start(workers: &[Worker]) -> Scribe {
         let logging = workers
             .iter()
-            .filter(|worker| logs_anything(worker))
+            .filter(|worker| worker.logs.paths().next().is_some())
             .count();
         let mut scribe = Scribe::default();
         if logging == 0 {
@@ -93,7 +78,7 @@ impl Scribe {
 
     /// Opens the log files of the worker at `index` of the plan. Fails if one cannot be opened.
     pub fn open(&self, index: usize, worker: &Worker) -> Result<Part, Failure> {
-        if !logs_anything(worker) {
+        if worker.logs.paths().next().is_none() {
             return Ok(Part::default());
         }
         let Some(out) = &self.out else {
