@@ -302,20 +302,23 @@ fn wanted(pages: area::Pages) -> String {
     }
 }
 
-/// Sets memory aside before it is touched, also against other threads that are about to.
+/// Sets memory aside before it is touched, also against other threads that are about to. What is
+/// refused is set aside at no moment, or it would be in the way of others.
 fn promise(machine: &Machine, bytes: u64, node: Option<u32>) -> Result<Promise, Error> {
-    let before = PROMISED.fetch_add(bytes, Ordering::Relaxed);
-    let promise = Promise(bytes);
     let room = machine.room(node);
-    if bytes == 0 || before.saturating_add(bytes) > room.bytes {
-        return Err(Error::refused(format!(
+    let fits = |before: u64| {
+        let after = before.checked_add(bytes)?;
+        (bytes > 0 && after <= room.bytes).then_some(after)
+    };
+    match PROMISED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
+        Ok(_) => Ok(Promise(bytes)),
+        Err(before) => Err(Error::refused(format!(
             "a buffer of {} does not fit: {} leaves {} to use",
             mib(bytes),
             room.limit,
             mib(room.bytes.saturating_sub(before))
-        )));
+        ))),
     }
-    Ok(promise)
 }
 
 fn in_file(dir: &std::path::Path, wish: &Wish) -> Result<Buffer, Error> {
@@ -461,6 +464,21 @@ mod tests {
                 assert!(!got.reserved);
             }
         }
+    }
+
+    /// What does not fit anywhere is no reason to refuse what does.
+    #[test]
+    fn a_refusal_is_in_nobodys_way() {
+        let machine = machine();
+        let huge = wish(1 << 30, Pages::Small, Home::Here);
+        std::thread::scope(|scope| {
+            let refused = scope.spawn(|| (0..2000).all(|_| Buffer::new(&machine, &huge).is_err()));
+            for _ in 0..200 {
+                let small = Buffer::new(&machine, &wish(1, Pages::Small, Home::Here));
+                assert!(small.is_ok(), "{small:?}");
+            }
+            assert!(refused.join().unwrap());
+        });
     }
 
     #[test]
