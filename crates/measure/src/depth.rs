@@ -38,12 +38,12 @@ pub const fn batch_slot(n: u32) -> usize {
 }
 
 impl DepthMap {
-    /// Adds another map.
+    /// Adds another map. Those of foreign reports may hold any number.
     pub fn merge(&mut self, other: &DepthMap) {
         self.0
             .iter_mut()
             .zip(other.0)
-            .for_each(|(mine, theirs)| *mine += theirs);
+            .for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
     }
 }
 
@@ -55,13 +55,13 @@ impl BatchMap {
         self.calls += 1;
     }
 
-    /// Adds another map.
+    /// Adds another map. Those of foreign reports may hold any number.
     pub fn merge(&mut self, other: &BatchMap) {
         self.slots
             .iter_mut()
             .zip(other.slots)
-            .for_each(|(mine, theirs)| *mine += theirs);
-        self.calls += other.calls;
+            .for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
+        self.calls = self.calls.saturating_add(other.calls);
     }
 }
 
@@ -75,5 +75,19 @@ mod tests {
         assert_eq!(depths, [0, 1, 1, 2, 2, 3, 5, 6, 6]);
         let batches: Vec<usize> = [0, 1, 4, 5, 16, 17, 64, 65].map(batch_slot).to_vec();
         assert_eq!(batches, [0, 1, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn sums_of_absurd_counts_stay_at_the_end_of_the_range() {
+        let mut depths = DepthMap([u64::MAX; 7]);
+        depths.merge(&DepthMap([1; 7]));
+        assert_eq!(depths.0, [u64::MAX; 7]);
+        let batches = BatchMap {
+            slots: [u64::MAX; 7],
+            calls: u64::MAX,
+        };
+        let mut sum = batches;
+        sum.merge(&batches);
+        assert_eq!(sum, batches);
     }
 }

@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 48;
 const MOST_SUM: u64 = 1 << 60;
 
 pub(super) fn count(share: f64, total: u64) -> u64 {
-    (share / 100.0 * total as f64).round() as u64
+    (share.clamp(0.0, 100.0) / 100.0 * total as f64).round() as u64
 }
 
 pub(super) fn depth_map(shares: &HashMap<String, f64>, ios: u64) -> DepthMap {
