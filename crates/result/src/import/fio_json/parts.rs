@@ -16,7 +16,8 @@ const MOST: u64 = 1 << 48;
 const MOST_SUM: u64 = 1 << 60;
 
 pub(super) fn count(share: f64, total: u64) -> u64 {
-    (share.clamp(0.0, 100.0) / 100.0 * total as f64).round() as u64
+    // Syncs are counted with the I/Os that they follow, so that shares may sum to more than all.
+    ((share / 100.0 * total as f64).round() as u64).min(MOST)
 }
 
 pub(super) fn depth_map(shares: &HashMap<String, f64>, ios: u64) -> DepthMap {
