@@ -5,7 +5,6 @@ use anyhow::{Context, bail};
 use host::{Facts, Root};
 use plan::guard;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Writes and flushes.
@@ -51,18 +50,9 @@ pub fn check_apart<'a>(
     inputs: impl IntoIterator<Item = &'a Path>,
 ) -> anyhow::Result<()> {
     for input in inputs {
-        if is_same(path, input) {
+        if guard::is_same_file(path, input) {
             bail!("{} is read, and cannot be written too", path.display());
         }
     }
     Ok(())
-}
-
-/// Whether two names lead to one ordinary file.
-pub fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        let meta = std::fs::metadata(path).ok().filter(|meta| meta.is_file())?;
-        Some((meta.dev(), meta.ino()))
-    };
-    place(a).is_some_and(|at| place(b) == Some(at))
 }

@@ -171,6 +171,15 @@ pub fn permit(
     }
 }
 
+/// Whether two names lead to one ordinary file.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let meta = std::fs::metadata(path).ok().filter(|meta| meta.is_file())?;
+        Some((meta.dev(), meta.ino()))
+    };
+    place(a).is_some_and(|at| place(b) == Some(at))
+}
+
 /// Looks at a place where a report, a log, a recording or the like is to be written: never a block
 /// device, nor a file that stands for one in use.
 ///
@@ -362,13 +371,8 @@ fn regular(facts: &Facts, permit: WritePermit, allowed: bool) -> Result<WritePer
     if on_dev || parent == Path::new("/dev") {
         return Err(GuardError::NoDevice { path: permit.path });
     }
-    let identity = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
-    if let Some(id) = identity(&permit.path)
-        && facts
-            .swaps
-            .iter()
-            .any(|swap| swap.is_file && identity(&swap.path) == Some(id))
-    {
+    let mut swaps = facts.swaps.iter().filter(|swap| swap.is_file);
+    if swaps.any(|swap| is_same_file(&swap.path, &permit.path)) {
         return Err(GuardError::SwapFile { path: permit.path });
     }
     if let Some(behind) = Behind::of(&permit.path) {

@@ -97,14 +97,10 @@ pub(crate) fn measured(job: &Job<'_>, kept: bool) -> Measured {
 pub(crate) fn check_logs(facts: &Facts, logs: &Logs, targets: &[Target]) -> Result<(), Fault> {
     for path in logs.paths() {
         guard::output(facts, path)?;
-        let Ok(place) = path.canonicalize() else {
-            continue;
-        };
-        let same = |target: &&Target| {
-            let file = target.kind == TargetKind::File;
-            file && target.path.canonicalize().is_ok_and(|at| at == place)
-        };
-        if targets.iter().any(|target| same(&target)) {
+        let mut files = targets
+            .iter()
+            .filter(|target| target.kind == TargetKind::File);
+        if files.any(|target| guard::is_same_file(path, &target.path)) {
             return Err(Fault::Path {
                 path: path.clone(),
                 reason: "is a target of the job; its log needs another file".to_owned(),

@@ -5,7 +5,7 @@ mod noise;
 mod page;
 mod print;
 
-use crate::history::{self, Place};
+use crate::history::{self, Place, subject};
 use alike::Alike;
 use anyhow::{Context, bail};
 use judge::compare::{Better, Comparison, Interval, LEAST_EFFECT, Verdict};
@@ -103,10 +103,7 @@ impl Line {
     }
 
     fn name(&self) -> String {
-        match self.direction.as_str() {
-            "" => format!("{} {}", self.job, self.metric),
-            direction => format!("{}, {direction} {}", self.job, self.metric),
-        }
+        format!("{} {}", subject(&self.job, &self.direction), self.metric)
     }
 }
 
@@ -300,10 +297,7 @@ pub fn known(run: Run) -> Known {
 type Key = (String, String, String);
 
 fn shown((job, direction, metric): &Key) -> String {
-    match direction.as_str() {
-        "" => format!("{job} {metric}"),
-        direction => format!("{job}, {direction} {metric}"),
-    }
+    format!("{} {metric}", subject(job, direction))
 }
 
 /// A name for the only job of each side, where those have different names: then they are meant.

@@ -2,7 +2,7 @@
 
 use super::print::{interval, remarks, runs, summary, verdict};
 use super::{Answer, Line};
-use crate::history::value;
+use crate::history::{subject, value};
 use judge::compare::Better;
 use render::chart::{self, Axis, Bar, BarSeries, Bars, Chart, ChartData, Limit, State, Unit};
 use render::report::{Block, Cell, Column, Report, Section, Table};
@@ -64,10 +64,6 @@ fn words(answer: &Answer, table: &Table) -> Vec<Block> {
 
 /// A row a figure, in the words of the text.
 fn table(lines: &[Line]) -> Table {
-    let number = |name: &str| Column {
-        numeric: true,
-        ..Column::words(name)
-    };
     let row = |line: &Line| {
         let c = &line.comparison;
         let spread = |at: usize| match c.n[at] {
@@ -100,12 +96,12 @@ fn table(lines: &[Line]) -> Table {
     Table {
         columns: vec![
             Column::words("figure"),
-            number("A"),
-            number("B"),
-            number("B / A"),
-            number("95 %"),
-            number("p"),
-            number("n"),
+            Column::number("A"),
+            Column::number("B"),
+            Column::number("B / A"),
+            Column::number("95 %"),
+            Column::number("p"),
+            Column::number("n"),
             Column::words("verdict"),
         ],
         rows: lines.iter().map(row).collect(),
@@ -144,10 +140,7 @@ fn chart(metric: &str, lines: &[&Line]) -> Chart {
             state: State::Good,
         })
     };
-    let name = |line: &&Line| match line.direction.as_str() {
-        "" => line.job.clone(),
-        direction => format!("{}, {direction}", line.job),
-    };
+    let name = |line: &&Line| subject(&line.job, &line.direction);
     let limit = |category: usize| Limit {
         category,
         name: "A".to_owned(),

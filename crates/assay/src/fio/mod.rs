@@ -141,7 +141,7 @@ impl Personality<'_> {
             let workers = session.plan.workers.iter();
             let targets = workers.flat_map(|worker| &worker.targets);
             let mut paths = targets.map(|target| target.path.as_path());
-            if paths.any(|path| crate::out::is_same(output, path)) {
+            if paths.any(|path| plan::guard::is_same_file(output, path)) {
                 let path = output.display();
                 eprintln!(
                     "fio: --output={path}: is a target of the jobs; the report needs another file"

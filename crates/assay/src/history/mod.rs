@@ -6,7 +6,7 @@ mod transfer;
 pub mod trend;
 
 pub use keep::{Keeping, Place, asked, command, command_line, keep, machine};
-pub use show::{date, tool, value};
+pub use show::{date, subject, tool, value};
 
 use crate::compare::Known;
 use anyhow::{Context, bail};

@@ -54,6 +54,14 @@ fn details(entry: &Entry) -> String {
     out
 }
 
+/// A job and its direction, where it has one.
+pub fn subject(job: &str, direction: &str) -> String {
+    match direction {
+        "" => job.to_owned(),
+        direction => format!("{job}, {direction}"),
+    }
+}
+
 /// What measured it, or what it was read from.
 pub fn tool(entry: &Entry) -> &str {
     match (entry.tool.as_str(), entry.format.as_str()) {

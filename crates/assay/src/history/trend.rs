@@ -1,6 +1,6 @@
 //! Where the level of a figure changed.
 
-use super::{date, value};
+use super::{date, subject, value};
 use anyhow::bail;
 use judge::compare::{change_points, median, variation};
 use render::chart::{Axis, Better, Chart, ChartData, Lines, Point, Rule, Scale, Unit, extremes};
@@ -160,10 +160,6 @@ fn chart(series: &Series) -> Chart {
 }
 
 fn table(all: &[Series]) -> Table {
-    let number = |name: &str| Column {
-        numeric: true,
-        ..Column::words(name)
-    };
     let row = |series: &Series| {
         let steps: Vec<String> = series.steps.iter().map(|step| told(series, step)).collect();
         vec![
@@ -181,9 +177,9 @@ fn table(all: &[Series]) -> Table {
             Column::words("job"),
             Column::words("configuration"),
             Column::words("where"),
-            number("runs"),
-            number("median"),
-            number("variation"),
+            Column::number("runs"),
+            Column::number("median"),
+            Column::number("variation"),
             Column::words("changes of level"),
         ],
         rows: all.iter().map(row).collect(),
@@ -192,10 +188,7 @@ fn table(all: &[Series]) -> Table {
 
 /// Job and direction.
 fn name(series: &Series) -> String {
-    match series.direction.as_str() {
-        "" => series.job.clone(),
-        direction => format!("{}, {direction}", series.job),
-    }
+    subject(&series.job, &series.direction)
 }
 
 /// Host and devices, as far as they are known.

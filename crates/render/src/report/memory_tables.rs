@@ -155,11 +155,7 @@ fn matrix(name: &str, table: &MemoryTable, unit: Unit, factor: f64) -> Block {
 }
 
 fn plain(name: &str, table: &MemoryTable) -> Block {
-    let head = |name: &String| Column {
-        name: name.clone(),
-        unit: "",
-        numeric: true,
-    };
+    let head = |name: &String| Column::number(name);
     let cell = |value: &Option<f64>| match value {
         Some(value) => Cell {
             text: value.to_string(),

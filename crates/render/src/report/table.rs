@@ -24,6 +24,14 @@ impl Column {
         }
     }
 
+    /// A column of numbers in the words of their cells.
+    pub fn number(name: &str) -> Column {
+        Column {
+            numeric: true,
+            ..Column::words(name)
+        }
+    }
+
     /// A column of values.
     pub fn of(name: &str, unit: Unit) -> Column {
         Column {
