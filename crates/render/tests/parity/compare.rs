@@ -108,7 +108,7 @@ fn lost_figures(fio: &str, ours: &str) -> bool {
 /// fio asks for the time anew for each format, and a second may begin in between.
 fn a_second_apart(fio: &str, ours: &str) -> bool {
     let parts = |line: &str| {
-        let (head, rest) = line.split_once("pid=")?;
+        let (head, rest) = line.split_once(" pid=")?;
         let (pid, date) = rest.split_once(": ")?;
         let date = jiff::civil::DateTime::strptime("%a %b %e %H:%M:%S %Y", date).ok()?;
         Some((head.to_owned(), pid.to_owned(), date))
@@ -153,4 +153,14 @@ fn near(a: &str, b: &str) -> bool {
     };
     let step = 10f64.powi(-(places as i32));
     (x - y).abs() <= 1.001 * step + 1e-6 * x.abs()
+}
+
+#[test]
+fn a_second_may_begin_between_two_formats() {
+    let line = |second: &str| {
+        format!("a: (groupid=0, jobs=1): err= 0: pid=5542: Sun Nov 22 12:53:{second} 2026")
+    };
+    assert!(a_second_apart(&line("53"), &line("54")));
+    assert!(!a_second_apart(&line("53"), &line("55")));
+    assert!(!a_second_apart("  read: IOPS=1", "  read: IOPS=2"));
 }
