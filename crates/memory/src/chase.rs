@@ -7,7 +7,7 @@
 
 use crate::error::Error;
 use crate::kernel::chase::{Ring, count_cycles};
-use crate::layout::Layout;
+use crate::layout::{LINE, Layout};
 use crate::machine::{Machine, mib};
 use crate::place::{Buffer, Placement, Wish};
 use crate::sample::{Better, Reading, Rule, collect};
@@ -15,6 +15,7 @@ use crate::watch::{HostWatch, ThreadWatch, watched};
 use result::memory::Figure;
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::ops::Range;
 use std::time::Duration;
 use sys::clock::monotonic_raw_ns;
 
@@ -33,6 +34,8 @@ pub struct Chain {
     got: Placement,
     /// Time of one load by the last reading; 0 before the first.
     last_ns: Cell<f64>,
+    /// State of the draw of [`Chain::wandering`].
+    drawn: Cell<u64>,
 }
 
 impl Chain {
@@ -63,6 +66,7 @@ impl Chain {
             layout,
             got,
             last_ns: Cell::new(0.0),
+            drawn: Cell::new(1),
         })
     }
 
@@ -120,10 +124,25 @@ impl Chain {
         if self.last_ns.get() == 0.0 {
             self.block(PROBE);
         }
+        self.timed(sample, |chain, loads| chain.block(loads))
+    }
+
+    /// The same of loads that are drawn within `place`, offsets in the buffer: each line as likely
+    /// as any other every time, where a ring passes through all before it comes back. A load
+    /// includes the draw, a constant.
+    pub fn wandering(&self, place: &Range<usize>, sample: Duration) -> Reading {
+        if self.last_ns.get() == 0.0 {
+            self.wander(place, PROBE);
+        }
+        self.timed(sample, |chain, loads| chain.wander(place, loads))
+    }
+
+    /// A reading of about `sample` of `block`, which gets a number of loads.
+    fn timed(&self, sample: Duration, block: impl Fn(&Chain, u64) -> f64) -> Reading {
         let loads = (sample.as_nanos() as f64 / self.last_ns.get()) as u64;
         let host = HostWatch::start();
         let thread = ThreadWatch::start();
-        let each_ns = self.block(loads.max(FEWEST));
+        let each_ns = block(self, loads.max(FEWEST));
         let used = thread.stop();
         let ran = used.cpu_ns.min(used.wall_ns) as f64 / used.wall_ns.max(1) as f64;
         Reading {
@@ -137,6 +156,19 @@ impl Chain {
         let begun = monotonic_raw_ns();
         let done = self.ring.follow(loads);
         let each_ns = (monotonic_raw_ns() - begun).max(1) as f64 / done as f64;
+        self.last_ns.set(each_ns);
+        each_ns
+    }
+
+    /// Mean time of a load of [`Chain::wandering`] over `loads`, ns.
+    pub fn wander(&self, place: &Range<usize>, loads: u64) -> f64 {
+        let lines = place.len() / LINE;
+        let begun = monotonic_raw_ns();
+        let drawn = self
+            .ring
+            .wander(place.start, lines, loads, self.drawn.get());
+        self.drawn.set(drawn);
+        let each_ns = (monotonic_raw_ns() - begun).max(1) as f64 / loads as f64;
         self.last_ns.set(each_ns);
         each_ns
     }

@@ -12,7 +12,7 @@ use crate::kernel::chase::CELL;
 use crate::sample::Random;
 
 /// Bytes of a line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 
 pub mod bandwidth;
 pub mod c2c;
+mod capacity;
 pub mod chase;
 mod error;
 pub mod injector;

@@ -3,8 +3,9 @@
 //! One buffer, of which ever more is linked. The levels are found in the curve alone: it is made
 //! monotone first, since noise only ever adds time; then each level is where the curve has least
 //! slope, and ends where it has risen a share of the way to the next. The edges are measured
-//! again in finer steps.
+//! again in finer steps, and the sizes of the caches then told by [`capacity`](crate::capacity).
 
+use crate::capacity::capacity;
 use crate::chase::Chain;
 use crate::error::Error;
 use crate::latency::Sampling;
@@ -25,7 +26,8 @@ const APART: f64 = 1.35;
 /// A level's points are within this of its lowest.
 const LEVEL: f64 = 1.12;
 /// How much of the way to the next level a working set may have gone and still count as held by
-/// the cache: pages that collide in it cost some of it before it is full.
+/// the cache: pages that collide in it cost some of it before it is full. A first guess, of
+/// which [`capacity`] makes a size.
 const HELD: f64 = 0.4;
 /// Rings up to this many lines are followed once before they are timed.
 const WARM_CELLS: u64 = 1 << 18;
@@ -80,6 +82,14 @@ pub fn curve(machine: &Machine, cpu: u32, stairs: &Stairs) -> Result<Curve, Erro
         }
         points.sort_by_key(|point| point.bytes);
         let mut plateaus = plateaus(&points);
+        // Where pages are part of what shows, an edge is not the size of a cache.
+        if stairs.layout != Layout::Random {
+            for level in 0..plateaus.len().saturating_sub(1) {
+                let next = (level + 2 < plateaus.len()).then(|| plateaus[level + 1].bytes);
+                let size = capacity(&chain, plateaus[level].bytes, next)?;
+                plateaus[level].bytes = size.unwrap_or(plateaus[level].bytes);
+            }
+        }
         for (level, plateau) in plateaus.iter_mut().enumerate() {
             plateau.told_bytes = machine.cache_bytes(level as u32 + 1);
         }

@@ -128,6 +128,21 @@ impl Ring {
         ticks
     }
 
+    /// Loads the first words of `loads` lines, each drawn from the `lines` (not 0) that begin at
+    /// offset `from`, whatever was drawn before; returns the state of the draw to go on with. A
+    /// draw waits for the word that the last one loaded, by a bit of it that is never set: the
+    /// area holds pointers and counters.
+    pub fn wander(&self, from: usize, lines: usize, loads: u64, mut state: u64) -> u64 {
+        /// Knuth's multiplier for 64 bits; only the upper half of the state is used.
+        const FACTOR: u64 = 6_364_136_223_846_793_005;
+        for _ in 0..loads {
+            let line = (u128::from(state) * lines as u128 >> 64) as usize;
+            let never = self.area.load(from + line * 64) >> 63;
+            state = state.wrapping_mul(FACTOR).wrapping_add(1 + never);
+        }
+        state
+    }
+
     /// Stores into the line of every cell, beside the pointer: the calling CPU then has them
     /// modified.
     pub fn dirty(&self) {
