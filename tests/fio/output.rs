@@ -113,6 +113,24 @@ fn reports_at_intervals_only_grow() {
     );
 }
 
+/// Latencies are kept back while they are alike: none may cross the end of the warm-up, in either
+/// sense, nor be left over at the end.
+#[test]
+fn every_measured_request_has_its_latency_and_no_other() {
+    for rw in ["randread", "randrw"] {
+        let words = "--name=x --ioengine=null --size=1g --norandommap --time_based";
+        let words = format!("{words} --rw={rw} --ramp_time=200ms --runtime=200ms");
+        let outcome = fio(&words).arg("--output-format=json").ok();
+        let job = &outcome.documents()[0]["jobs"][0];
+        for direction in ["read", "write"] {
+            let of = &job[direction];
+            assert_eq!(of["total_ios"], of["clat_ns"]["N"], "{rw}, {direction}");
+            assert_eq!(of["total_ios"], of["lat_ns"]["N"], "{rw}, {direction}");
+        }
+        assert!(job["read"]["total_ios"].as_u64() > Some(0), "{rw}");
+    }
+}
+
 #[test]
 fn the_progress_line_comes_when_asked_and_only_then() {
     let scratch = Scratch::new("output");

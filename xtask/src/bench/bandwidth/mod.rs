@@ -1,4 +1,5 @@
-//! `cargo xtask bench --memory`: bandwidth as Assay measures it, beside other programs.
+//! `cargo xtask bench --memory`: bandwidth and latency as Assay measures them, beside other
+//! programs.
 //!
 //! Each row begins with a search for Assay's fastest loop and one run of every peer; the best two
 //! stay. Then come the rounds: Assay and both peers one after the other, every second time in
@@ -9,6 +10,7 @@
 //! compiler user has them. STREAM has no loop that only reads.
 //! stress-ng's stream stressor needs ten seconds for one figure.
 
+mod idle;
 mod peers;
 
 use std::fs;
@@ -137,7 +139,7 @@ pub fn run(quick: bool, rounds: usize) -> Result<()> {
     packages::ensure(&packages::FOR_MEMORY)?;
     let bench = Bench {
         machine: Machine::read(&host::Root::default())?,
-        loops: peers::compile_loops()?,
+        loops: peers::compile("loops")?,
         quick,
         rounds,
     };
@@ -156,8 +158,9 @@ pub fn run(quick: bool, rounds: usize) -> Result<()> {
             outcomes.push(outcome.with_context(|| format!("row {}", row.name))?);
         }
     }
-    print!("{}", table(&outcomes));
-    write(&outcomes)
+    let latency = idle::run(&bench.machine, quick, rounds)?;
+    print!("{}{}", table(&outcomes), latency.table());
+    write(&outcomes, &latency)
 }
 
 impl Bench {
@@ -332,10 +335,11 @@ fn table(outcomes: &[Outcome]) -> String {
     text
 }
 
-fn write(outcomes: &[Outcome]) -> Result<()> {
+fn write(outcomes: &[Outcome], latency: &idle::Outcome) -> Result<()> {
     let rows: Vec<Value> = outcomes.iter().map(row_json).collect();
     let path = shell::target().join("bench-memory.json");
-    let text = serde_json::to_string_pretty(&json!({ "rows": rows }))?;
+    let all = json!({ "rows": rows, "idle_latency": latency.json() });
+    let text = serde_json::to_string_pretty(&all)?;
     fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;
     eprintln!("wrote {}", path.display());
     Ok(())

@@ -115,13 +115,13 @@ fn prev_power_of_two(n: u64) -> u64 {
     1 << n.checked_ilog2().unwrap_or(0)
 }
 
-/// Compiles the plain loops as a user of STREAM would.
+/// Compiles `NAME.c` of this directory as a user of STREAM would.
 ///
 /// # Errors
 /// There is no C compiler, or it fails.
-pub fn compile_loops() -> Result<PathBuf> {
-    let source = shell::root().join("xtask/src/bench/bandwidth/loops.c");
-    let program = shell::target().join("memory-loops");
+pub fn compile(name: &str) -> Result<PathBuf> {
+    let source = shell::root().join(format!("xtask/src/bench/bandwidth/{name}.c"));
+    let program = shell::target().join(format!("memory-{name}"));
     let (from, to) = (source.display().to_string(), program.display().to_string());
     // Without -ffast-math a sum of doubles is a chain of additions and measures those.
     shell::run(&[
