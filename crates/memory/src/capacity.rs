@@ -23,7 +23,7 @@ use std::time::Duration;
 /// Working sets below and above a size, as shares of it. Nearer to it collisions show, further
 /// away the neighbours.
 const BELOW: [f64; 4] = [0.46, 0.52, 0.58, 0.65];
-const ABOVE: [f64; 6] = [1.25, 1.5, 1.8, 2.15, 2.6, 3.2];
+const ABOVE: [f64; 6] = [1.4, 1.65, 1.95, 2.3, 2.75, 3.3];
 /// The edge of a ring lies from a tenth below the size (collisions) to a half above (replacement
 /// by chance), so that this share of it is a first guess.
 const GUESS: f64 = 0.8;
@@ -40,6 +40,8 @@ const SAMPLE: Duration = Duration::from_millis(2);
 /// Rounds over all working sets, and when to stop with those that there are.
 const SAMPLES: usize = 31;
 const CAP: Duration = Duration::from_millis(1500);
+/// The size is the median of so many results.
+const TURNS: u64 = 3;
 /// A result this far from the guess is a better guess.
 const AGAIN: f64 = 1.15;
 /// A size this far from the guess is not of the same cache.
@@ -55,15 +57,27 @@ pub fn capacity(chain: &Chain, edge: u64, next: Option<u64>) -> Result<Option<u6
     let room = chain.ring().bytes();
     let most = next.map_or(room, |next| room.min(next as usize / 2));
     let most = most.min(MOST_BYTES);
-    let guess = (edge as f64 * GUESS) as u64;
-    let first = measured(chain, guess, most)?;
-    match first {
-        Some(size) if !alike(size, guess, AGAIN) => Ok(measured(chain, size, most)?.or(first)),
-        _ => Ok(first),
+    let mut guess = (edge as f64 * GUESS) as u64;
+    let mut found = Vec::new();
+    for turn in 0..TURNS {
+        let Some(size) = measured(chain, guess, most, Random(turn))? else {
+            break;
+        };
+        if !alike(size, guess, AGAIN) {
+            guess = size;
+        }
+        found.push(size);
     }
+    found.sort_unstable();
+    Ok(found.get(found.len() / 2).copied())
 }
 
-fn measured(chain: &Chain, guess: u64, most: usize) -> Result<Option<u64>, Error> {
+fn measured(
+    chain: &Chain,
+    guess: u64,
+    most: usize,
+    mut random: Random,
+) -> Result<Option<u64>, Error> {
     let sizes = sizes(guess, most);
     if sizes.len() < BELOW.len() + FEWEST {
         return Ok(None);
@@ -75,7 +89,6 @@ fn measured(chain: &Chain, guess: u64, most: usize) -> Result<Option<u64>, Error
         cap: CAP,
     };
     // Each reading elsewhere in the buffer: some pages collide more than others.
-    let mut random = Random(guess);
     let taken = interleave(sizes.len(), &rule, Better::Lower, |at| {
         let from = random.below((chain.ring().bytes() - sizes[at]) / PAGE + 1) * PAGE;
         let place = from..from + sizes[at];
