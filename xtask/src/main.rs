@@ -24,8 +24,8 @@ cargo xtask docs            writes docs/compatibility.md from the option tables,
 cargo xtask bench [--quick] [--rounds N] [ROW..]
                             Assay and fio in turn on the same work; a table and target/bench.json
 cargo xtask bench --memory [--quick] [--rounds N]
-                            memory bandwidth beside likwid-bench, sysbench and compiled loops, latency
-                            beside a chase in C
+                            memory bandwidth beside likwid-bench, sysbench and compiled loops,
+                            latency beside a chase in C
 cargo xtask bench --history [--quick]
                             a thousand reports imported, a hundred thousand runs searched
 cargo xtask bench --report [--quick]
