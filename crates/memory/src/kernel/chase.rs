@@ -136,7 +136,7 @@ impl Ring {
         /// Knuth's multiplier for 64 bits; only the upper half of the state is used.
         const FACTOR: u64 = 6_364_136_223_846_793_005;
         for _ in 0..loads {
-            let line = (u128::from(state) * lines as u128 >> 64) as usize;
+            let line = ((u128::from(state) * lines as u128) >> 64) as usize;
             let never = self.area.load(from + line * 64) >> 63;
             state = state.wrapping_mul(FACTOR).wrapping_add(1 + never);
         }
