@@ -236,8 +236,10 @@ fn latency_counts_from_where_the_rate_wanted_the_request() {
 
 #[test]
 fn flows_keep_jobs_in_proportion() {
+    // The first that is told to stop leaves the flow to the other, which had better not be quick.
     let words = "--ioengine=null --rw=read --size=1g --time_based --runtime=1 --thread --flow_id=7 \
-                 --flow_sleep=200 --output-format=json --name=a --flow=1 --name=b --flow=3";
+                 --flow_sleep=200 --thinktime=100us --output-format=json --name=a --flow=1 \
+                 --name=b --flow=3";
     let run = fio(words).ok().json();
     let (a, b) = (ios(&run["jobs"][0], "read"), ios(&run["jobs"][1], "read"));
     assert!(a > 100 && (3 * a).abs_diff(b) * 50 < b, "{a} and {b}");
