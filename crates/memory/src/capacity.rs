@@ -16,7 +16,7 @@
 
 use crate::chase::Chain;
 use crate::error::Error;
-use crate::layout::LINE;
+use crate::kernel::LINE;
 use crate::sample::{Better, Random, Rule, interleave};
 use std::time::Duration;
 

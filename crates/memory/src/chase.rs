@@ -6,8 +6,9 @@
 //! follow the core.
 
 use crate::error::Error;
+use crate::kernel::LINE;
 use crate::kernel::chase::{Ring, count_cycles};
-use crate::layout::{LINE, Layout};
+use crate::layout::Layout;
 use crate::machine::{Machine, mib};
 use crate::place::{Buffer, Placement, Wish};
 use crate::sample::{Better, Reading, Rule, collect};
@@ -121,9 +122,6 @@ impl Chain {
     /// Mean time of a load over about `sample`, ns. Time in which the thread did not run is left
     /// out, so that a reading on a busy machine, which is marked as disturbed, is not far off.
     pub fn reading(&self, sample: Duration) -> Reading {
-        if self.last_ns.get() == 0.0 {
-            self.block(PROBE);
-        }
         self.timed(sample, |chain, loads| chain.block(loads))
     }
 
@@ -131,14 +129,14 @@ impl Chain {
     /// as any other every time, where a ring passes through all before it comes back. A load
     /// includes the draw, a constant.
     pub fn wandering(&self, place: &Range<usize>, sample: Duration) -> Reading {
-        if self.last_ns.get() == 0.0 {
-            self.wander(place, PROBE);
-        }
         self.timed(sample, |chain, loads| chain.wander(place, loads))
     }
 
     /// A reading of about `sample` of `block`, which gets a number of loads.
     fn timed(&self, sample: Duration, block: impl Fn(&Chain, u64) -> f64) -> Reading {
+        if self.last_ns.get() == 0.0 {
+            block(self, PROBE);
+        }
         let loads = (sample.as_nanos() as f64 / self.last_ns.get()) as u64;
         let host = HostWatch::start();
         let thread = ThreadWatch::start();

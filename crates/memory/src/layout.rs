@@ -8,11 +8,9 @@
 //! shift that map `0..2^bits` onto itself, skipping what lies beyond the number of cells. The
 //! permutation of the counter visits everything once, which makes it one cycle by construction.
 
+use crate::kernel::LINE;
 use crate::kernel::chase::CELL;
 use crate::sample::Random;
-
-/// Bytes of a line.
-pub(crate) const LINE: usize = 64;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

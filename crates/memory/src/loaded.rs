@@ -39,7 +39,7 @@ const PARKED: u32 = 4_000_000;
 /// Loads between two looks at the clock: some 20 us.
 const CHUNK_LOADS: u64 = 192;
 /// Bytes of a load's line.
-const LINE: u64 = 64;
+const LINE: u64 = crate::kernel::LINE as u64;
 /// Shares of the peak at which the latency is told.
 const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
 

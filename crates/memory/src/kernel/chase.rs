@@ -27,6 +27,7 @@ mod arch;
 #[path = "chase_x86_64.rs"]
 mod arch;
 
+use super::LINE;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::area::Area;
 
@@ -137,7 +138,7 @@ impl Ring {
         const FACTOR: u64 = 6_364_136_223_846_793_005;
         for _ in 0..loads {
             let line = ((u128::from(state) * lines as u128) >> 64) as usize;
-            let never = self.area.load(from + line * 64) >> 63;
+            let never = self.area.load(from + line * LINE) >> 63;
             state = state.wrapping_mul(FACTOR).wrapping_add(1 + never);
         }
         state

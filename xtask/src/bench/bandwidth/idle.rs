@@ -11,7 +11,7 @@ use memory::sample::Rule;
 use serde_json::{Value, json};
 
 use super::peers::compile;
-use crate::bench::table::median;
+use super::spread;
 use crate::shell;
 
 /// How far from the chase the latency may be, either way.
@@ -80,35 +80,24 @@ fn parse(text: &str) -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
 impl Outcome {
-    fn ratios(&self) -> Vec<f64> {
-        sorted(self.rounds.iter().map(|(a, b)| a / b))
+    /// Median of the rounds' ratios, lowest and highest.
+    fn ratio(&self) -> (f64, f64, f64) {
+        spread(self.rounds.iter().map(|(a, b)| a / b))
     }
 
     /// As a Markdown table.
     pub fn table(&self) -> String {
-        let middle = |of: fn(&(f64, f64)) -> f64| {
-            median(&sorted(self.rounds.iter().map(of))).unwrap_or(f64::NAN)
-        };
-        let ratios = self.ratios();
-        let ends = (ratios.first(), ratios.last());
+        let middle = |of: fn(&(f64, f64)) -> f64| spread(self.rounds.iter().map(of)).0;
+        let (ratio, low, high) = self.ratio();
         format!(
             "\n| work | chase in C, ns | Assay, ns | Assay/chase | spread | wanted |\n\
              |---|---:|---:|---:|---:|---:|\n\
-             | idle latency, {} MiB, large pages | {:.1} | {:.1} | **{:.3}** | {:.3}..{:.3} | \
-             {:.2}..{:.2} |\n",
+             | idle latency, {} MiB, large pages | {:.1} | {:.1} | **{ratio:.3}** | \
+             {low:.3}..{high:.3} | {:.2}..{:.2} |\n",
             self.mebibytes,
             middle(|round| round.1),
             middle(|round| round.0),
-            median(&ratios).unwrap_or(f64::NAN),
-            ends.0.unwrap_or(&f64::NAN),
-            ends.1.unwrap_or(&f64::NAN),
             1.0 - WANTED,
             1.0 + WANTED,
         )
@@ -121,7 +110,7 @@ impl Outcome {
             "unit": "ns",
             "bytes": self.mebibytes << 20,
             "target_ratio": [1.0 - WANTED, 1.0 + WANTED],
-            "median_ratio": median(&self.ratios()),
+            "median_ratio": self.ratio().0,
             "rounds": rounds.map(|(a, b)| json!({ "assay": a, "chase": b })).collect::<Vec<_>>(),
         })
     }

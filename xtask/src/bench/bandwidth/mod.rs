@@ -293,7 +293,12 @@ impl Bench {
 }
 
 fn middle(outcome: &Outcome, of: impl Fn(&Round) -> f64) -> (f64, f64, f64) {
-    let mut values: Vec<f64> = outcome.rounds.iter().map(of).collect();
+    spread(outcome.rounds.iter().map(of))
+}
+
+/// Median, lowest and highest.
+fn spread(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let ends = (values.first(), values.last());
     let (low, high) = (ends.0.copied(), ends.1.copied());
